@@ -1,1 +1,1 @@
-"""What every bench is made of: declared parameters, a body, and what it shows, as data."""
+"""Building blocks of a bench: declared parameters, a body, and its output as data."""

@@ -1,7 +1,7 @@
-"""What the browser is told of a bench's controls, where Streamlit does not draw them.
+"""JSON descriptions of a bench's controls for the browser; entry point: `describe_controls`.
 
-A slider is one of our own everywhere (`components/slider.js`); in a page of a single bench and
-in a notebook all controls are (`assets/static/components/native_controls.js`).
+Sliders are drawn by `components/slider.js` everywhere, in the app as well. Embeds and notebooks
+draw all their controls in the browser (`assets/static/components/native_controls.js`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from seqviz.lessons.framework.words import LessonWords
 
 
 def active_controls(params: Any) -> Iterator[tuple[str, Control, dict[str, Any]]]:
-    """Each control that applies at these parameters, with the values down to its own."""
+    """Yield each control that applies, with its name and the values of the controls up to it.
+
+    All items share one dictionary of values, which grows while the iteration proceeds.
+    """
     values: dict[str, Any] = {}
     for name, control in kinds.controls(type(params)):
         applies = control.when is None or control.when(values)
@@ -27,18 +30,31 @@ def active_controls(params: Any) -> Iterator[tuple[str, Control, dict[str, Any]]
 
 
 def is_constant(control: Control, values: Mapping[str, Any]) -> bool:
-    """Whether there is nothing to choose, such as a place in a text of one token: not drawn."""
+    """Return True for a slider with a single possible value; such a slider is not drawn.
+
+    Example: the position in a text of one token.
+    """
     return isinstance(control, Slider) and control.top(values) <= control.low
 
 
 def describe_controls(
     params: Any, words: LessonWords, prefix: str, inline: Callable[[str], str]
 ) -> list[dict[str, Any]]:
-    """The controls that apply at these parameters, in their order.
+    """Return the JSON descriptions of the controls that apply, in the order of declaration.
 
-    Each has key (`prefix` and its name), kind, label, help and value (as in a link); more and above
-    as it is declared; and what its kind needs: slider (see `slider_options`), number, options,
-    limit. inline: the HTML of an option's name in Markdown.
+    Constant controls (`is_constant`) and those that the bench's component draws (`client`) are left
+    out.
+
+    Args:
+        params: instance of the bench's declaration.
+        words: labels, help texts and names of options, in the reader's language.
+        prefix: prepended to a control's name to form its key.
+        inline: converts the name of an option from Markdown to HTML.
+
+    Returns:
+        One dictionary per control with key, kind, label, help, value (as in a permalink), more and
+        above (as declared), and what its kind needs: slider (see `slider_options`), order, number,
+        options or limit.
     """
     return [
         _one(prefix, name, control, values, words, inline)
@@ -101,7 +117,17 @@ def slider_options(
     text: Text,
     values: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """A slider as JSON. values: of the controls before it."""
+    """Return the JSON description of a slider.
+
+    Args:
+        control: the declaration.
+        value: the current value.
+        label: the label, in the reader's language.
+        help_text: the help text; None for a control without one.
+        text: shared texts in the reader's language.
+        values: values of the controls before this one; they can set its upper end and initial
+            position.
+    """
     words: dict[str, Any] = {"exact": text("frame.exact")}
     if isinstance(control, Slider) and control.buttons:
         words |= {"back": text("frame.earlier"), "forward": text("frame.later")}
@@ -129,7 +155,15 @@ def slider_options(
 
 
 def number_options(label: str, help_text: str | None, text: Text) -> dict[str, Any]:
-    """A field for any number as JSON (`components/number_box.js`), which has none yet."""
+    """Return the JSON description of an empty, unbounded number field.
+
+    It is drawn by `components/number_box.js`.
+
+    Args:
+        label: the label, in the reader's language.
+        help_text: the help text, or None.
+        text: shared texts in the reader's language.
+    """
     anything = {"low": None, "high": None, "step": None, "unit": None, "whole": False}
     words = text.table("number_field")
     return {"label": label, "help": help_text, "value": None, **anything, "words": words}
@@ -138,7 +172,15 @@ def number_options(label: str, help_text: str | None, text: Text) -> dict[str, A
 def seed_options(
     control: kinds.Seed, value: int, label: str, help_text: str | None, text: Text
 ) -> dict[str, Any]:
-    """The same for a seed."""
+    """Return the JSON description of a number field for a seed.
+
+    Args:
+        control: the declaration.
+        value: the current seed.
+        label: the label, in the reader's language.
+        help_text: the help text, or None.
+        text: shared texts in the reader's language.
+    """
     low, high = control.bounds()
     return {**number_options(label, help_text, text), "value": value, "low": low, "high": high,
             "step": 1, "unit": 1, "whole": True}  # fmt: skip
@@ -152,7 +194,16 @@ def order_options(
     text: Text,
     option: Callable[[str], str],
 ) -> dict[str, Any]:
-    """A row to put in order as JSON (`components/sortable.js`). option: the name of one."""
+    """Return the JSON description of a sortable row (`components/sortable.js`).
+
+    Args:
+        control: the declaration.
+        value: names of the items in their current order.
+        label: the label, in the reader's language.
+        help_text: the help text, or None.
+        text: shared texts in the reader's language.
+        option: returns the displayed name of an item.
+    """
     summary = ("order_place", "order_earlier", "order_later", "order_start", "order_how")
     return {
         "label": label,

@@ -1,8 +1,9 @@
-"""One declaration of a parameter gives its widget, its default, its permalink and its ends.
+"""Control declarations: each gives a widget, a default, a permalink parameter and bounds.
 
-A bench declares a frozen dataclass whose fields come from `slider`, `stepper`, `steps`, `choice`,
-`view`, `order`, `toggle`, `sentence` and `seed`. This module holds the declarations and what
-follows from them without a screen: bounds, links, the values that tests try. `widgets` draws them.
+A bench declares a frozen dataclass whose fields come from `slider`, `step_slider`, `select_slider`,
+`choice`, `view`, `sortable`, `toggle`, `text_input` and `seed`. This module holds the declarations
+and everything that needs no screen: bounds, permalinks, the values that tests try. The widgets are
+drawn by `seqviz.ui`.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from typing import Any
 
 from seqviz.core.errors import UserError
 
-_NONE = "-"  # in a link: none of the options
+_NONE = "-"  # stands in a permalink for an empty selection
 Condition = Callable[[Mapping[str, Any]], bool]
 
 
 def on(**requested: Any) -> Condition:
-    """When every named control has this value, or one of a tuple of values.
+    """Return a condition: every named control has the given value, or one of a tuple of values.
 
-    A control of which several options may be on has a value where that one is on:
+    A control with several selected options meets the condition if one of them is listed. Examples:
     `on(view=("map", "unit"))`, `on(cells="lstm")`.
     """
     options = {name: v if isinstance(v, tuple) else (v,) for name, v in requested.items()}
@@ -39,9 +40,14 @@ def on(**requested: Any) -> Condition:
 
 @dataclass(frozen=True)
 class Control:
-    """What every control has: whether it hides behind "more", and when it applies at all.
+    """Declaration of one parameter.
 
-    client: drawn in the browser by the bench's own component, which reports its value.
+    Attributes:
+        default: the initial value; its type is the type of the parameter.
+        more: True for a control behind "more".
+        when: condition on the values of earlier controls; None for a control that always applies.
+        client: True where the bench's own browser component draws the control and reports its
+            value.
     """
 
     default: Any
@@ -50,11 +56,11 @@ class Control:
     client: bool = dataclasses.field(default=False, kw_only=True)
 
     def bounds(self) -> tuple[Any, ...]:
-        """The values at both ends, for the tests."""
+        """Return the values at both ends, for tests."""
         raise NotImplementedError
 
     def parse(self, raw: str) -> Any:
-        """A permalink's text as a value; ValueError when it is none of ours."""
+        """Return the value that a permalink's text denotes; raises ValueError or KeyError."""
         raise NotImplementedError
 
 
@@ -62,12 +68,16 @@ class Control:
 class Slider(Control):
     """A continuous (float) or counting (int) quantity between two ends.
 
-    within: name of an earlier control whose value is the upper end, where that is less than `high`;
-    or a function of the values of the controls before it, which gives that end.
-    opens: where the handle stands until somebody moves it, from the values of the controls before
-    it; the default is then no place of the slider, and means that nobody has.
-    buttons: beside the slider, one button back and one forward. unit: what it counts or measures,
-    where its label does not say so: a key of the shared words under `unit`.
+    Attributes:
+        low: the lower end.
+        high: the upper end.
+        step: distance between two values.
+        within: an upper end below `high`: the name of an earlier control whose value it is, or a
+            function of the values of the earlier controls.
+        opens: the initial position as a function of the values of the earlier controls. The default
+            is then outside the range of the slider and means "not moved yet".
+        buttons: True for one button back and one forward beside the slider.
+        unit: a key of the shared texts under `unit`, where the label does not name the unit.
     """
 
     low: float = 0
@@ -85,33 +95,44 @@ class Slider(Control):
         value = type(self.default)(raw)
         if value != self.default and not self.low <= value <= self.high:
             raise ValueError(raw)
-        return value + 0  # -0.0 is no place of its own
+        return value + 0  # turns -0.0 into 0.0
 
     def top(self, values: Mapping[str, Any]) -> float:
-        """The upper end beside the values of the controls before it."""
+        """Return the upper end for the given values of the earlier controls.
+
+        Where `within` raises UserError (a damaged file, an empty text), it is `high`; the bench
+        reports the error.
+        """
         if self.within is None:
             return self.high
         try:
             end = self.within(values) if callable(self.within) else values[self.within]
-        except UserError:  # of a damaged file, of no text: the bench says so
+        except UserError:  # a damaged file or an empty text; the bench reports it
             return self.high
         return max(self.low, min(self.high, end))
 
     def display_value(self, value: Any, values: Mapping[str, Any]) -> Any:
-        """Where the handle is at a value, beside the values of the controls before it."""
+        """Return the slider position for a value, given the values of the earlier controls.
+
+        Args:
+            value: the value of the parameter; the default can mean "not moved yet" (see `opens`).
+            values: values of the earlier controls.
+        """
         if self.opens is None or value != self.default:
             return value
         try:
             return type(self.default)(self.opens(values))
-        except UserError:  # as above
+        except UserError:  # as in `top`
             return type(self.default)(self.low)
 
 
 @dataclass(frozen=True)
 class SelectSlider(Control):
-    """A number from a short list of stops, where equal steps would be unequal in effect.
+    """A number from a short list of stops, where equal steps would have unequal effects.
 
-    unit: as of a slider.
+    Attributes:
+        stops: the selectable values, ascending.
+        unit: as in `Slider`.
     """
 
     stops: tuple[Any, ...] = ()
@@ -129,9 +150,16 @@ class SelectSlider(Control):
 
 @dataclass(frozen=True)
 class Choice(Control):
-    """One name from a list (or several, as a tuple); the link carries the name, not its label.
+    """One option of a list, or several as a tuple; permalinks carry option names, not labels.
 
-    shipped: the long work of every option comes with the app, not only that of the default.
+    Attributes:
+        options: names of the options in displayed order.
+        many: True where several options can be selected.
+        menu: True for a drop-down menu, False for buttons.
+        above: True for buttons above the figure.
+        none: True where no option needs to be selected.
+        shipped: True where training results of all options are shipped, not only that of the
+            default.
     """
 
     options: tuple[str, ...] = ()
@@ -155,10 +183,10 @@ class Choice(Control):
         return self.ordered(names) if self.many else raw
 
     def ordered(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Several names in declared order, once each: another order is not another question.
+        """Return selected names once each, in declared order.
 
-        None at all is the default, as a bench without any has nothing to show, unless it says
-        that it has (`none`).
+        The order of selection thus does not change a request.
+        An empty selection gives the default, unless the choice allows it (`none`).
         """
         chosen = tuple(o for o in self.options if o in names)
         return chosen if chosen or self.none else self.default
@@ -166,7 +194,7 @@ class Choice(Control):
 
 @dataclass(frozen=True)
 class Sortable(Control):
-    """Things in a row, which a hand puts in another order: each of `default` once."""
+    """Items of a row that the student puts in order; each item of `default` occurs once."""
 
     def bounds(self) -> tuple[Any, ...]:
         return (self.default, self.default[::-1])
@@ -180,7 +208,7 @@ class Sortable(Control):
 
 @dataclass(frozen=True)
 class Toggle(Control):
-    """On or off."""
+    """An on/off switch."""
 
     def bounds(self) -> tuple[Any, ...]:
         return (False, True)
@@ -191,9 +219,13 @@ class Toggle(Control):
 
 @dataclass(frozen=True)
 class TextInput(Control):
-    """A text of the student's own, of at most `limit` characters; `above`: over the figure.
+    """A text that the student enters.
 
-    typed: the figure follows while it is typed, where the bench reads it in some milliseconds.
+    Attributes:
+        limit: maximum number of characters; longer texts are cut.
+        above: True for an input above the figure.
+        typed: True where the figure follows while the student types; for benches that read a text
+            within milliseconds.
     """
 
     limit: int = 500
@@ -209,7 +241,7 @@ class TextInput(Control):
 
 @dataclass(frozen=True)
 class Seed(Control):
-    """The random seed: same link, same picture for the whole class."""
+    """A random seed from 0 to 9999; the same permalink gives every student the same figure."""
 
     def bounds(self) -> tuple[Any, ...]:
         return (0, 9999)
@@ -236,7 +268,18 @@ def slider(
     within: str | Callable[[Mapping[str, Any]], float] | None = None,
     unit: str = "",
 ) -> Any:
-    """A slider; integers when `default` is an integer."""
+    """Declare a slider; its values are integers if `default` is an integer.
+
+    Args:
+        low: the lower end.
+        high: the upper end.
+        default: the initial value.
+        step: distance between two values.
+        more: True to put it behind "more".
+        when: condition on the earlier controls; see `on`.
+        within: an upper end that depends on earlier controls; see `Slider`.
+        unit: a key of the shared texts under `unit`.
+    """
     return _field(Slider(default, more, when, low, high, step, within, unit=unit))
 
 
@@ -249,7 +292,16 @@ def step_slider(
     within: str | Callable[[Mapping[str, Any]], float] | None = None,
     opens: Callable[[Mapping[str, Any]], float] | None = None,
 ) -> Any:
-    """A place in a sequence of steps: a slider with a button back and one forward."""
+    """Declare a slider over a sequence of steps, with a button back and one forward.
+
+    Args:
+        low: the first step.
+        high: the last step.
+        default: the initial step.
+        when: condition on the earlier controls; see `on`.
+        within: an upper end that depends on earlier controls; see `Slider`.
+        opens: an initial step that depends on earlier controls; see `Slider`.
+    """
     return _field(Slider(default, False, when, low, high, 1, within, opens, buttons=True))
 
 
@@ -261,7 +313,15 @@ def select_slider(
     when: Condition | None = None,
     unit: str = "",
 ) -> Any:
-    """A slider over the given stops."""
+    """Declare a slider over the given stops.
+
+    Args:
+        stops: the selectable values, ascending.
+        default: the initial stop.
+        more: True to put it behind "more".
+        when: condition on the earlier controls; see `on`.
+        unit: a key of the shared texts under `unit`.
+    """
     return _field(SelectSlider(default, more, when, stops, unit))
 
 
@@ -276,22 +336,51 @@ def choice(
     shipped: bool = False,
     when: Condition | None = None,
 ) -> Any:
-    """Buttons side by side (a drop-down with `menu`); several may be on with `many`, or `none`."""
+    """Declare a choice of one option, or of several.
+
+    Args:
+        options: names of the options in displayed order.
+        default: the selected option; a tuple of names with `many`.
+        many: True to allow several options.
+        none: True to allow no option.
+        menu: True for a drop-down menu in place of buttons.
+        more: True to put it behind "more".
+        shipped: True where training results of all options are shipped.
+        when: condition on the earlier controls; see `on`.
+    """
     return _field(Choice(default, more, when, options, many, menu, none=none, shipped=shipped))
 
 
 def sortable(names: tuple[str, ...], *, more: bool = False, when: Condition | None = None) -> Any:
-    """A row of things to put in order; their names are its options, as of a choice."""
+    """Declare a row of items to put in order.
+
+    Args:
+        names: names of the items in initial order; their texts are looked up like options of a
+            choice.
+        more: True to put it behind "more".
+        when: condition on the earlier controls; see `on`.
+    """
     return _field(Sortable(names, more, when))
 
 
 def view(options: tuple[str, ...], default: str) -> Any:
-    """Which figure a bench shows: buttons above the figure, not among its controls."""
+    """Declare the choice of the figure that a bench shows, as buttons above the figure.
+
+    Args:
+        options: names of the figures.
+        default: the figure shown first.
+    """
     return _field(Choice(default, False, None, options, above=True))
 
 
 def toggle(default: bool, *, more: bool = False, when: Condition | None = None) -> Any:
-    """A switch."""
+    """Declare an on/off switch.
+
+    Args:
+        default: the initial state.
+        more: True to put it behind "more".
+        when: condition on the earlier controls; see `on`.
+    """
     return _field(Toggle(default, more, when))
 
 
@@ -304,31 +393,46 @@ def text_input(
     more: bool = False,
     when: Condition | None = None,
 ) -> Any:
-    """One line of text; `above` the figure where it is what the bench is about."""
+    """Declare a text input.
+
+    Args:
+        default: the initial text.
+        limit: maximum number of characters.
+        above: True to put it above the figure, for a bench whose main subject is the text.
+        typed: True to redraw the figure while the student types.
+        more: True to put it behind "more".
+        when: condition on the earlier controls; see `on`.
+    """
     return _field(TextInput(default, more, when, limit, above, typed))
 
 
 def in_browser(declared: Any) -> Any:
-    """The same control, drawn by the bench's component: it answers without the server."""
+    """Return the declared field as one that the bench's browser component draws itself."""
     return _field(dataclasses.replace(declared.metadata["control"], client=True))
 
 
 def seed(default: int = 1, *, more: bool = False, when: Condition | None = None) -> Any:
-    """The random seed of a bench."""
+    """Declare a random seed.
+
+    Args:
+        default: the initial seed, 0 to 9999.
+        more: True to put it behind "more".
+        when: condition on the earlier controls; see `on`.
+    """
     return _field(Seed(default, more, when))
 
 
-DRAGGABLE = Slider | SelectSlider | Sortable  # a hand moves them, and the picture follows
+DRAGGABLE = Slider | SelectSlider | Sortable  # the figure follows a drag
 
 
 def controls(declaration: type[Any]) -> Iterator[tuple[str, Control]]:
-    """The fields of a declaration with their controls, in order."""
+    """Yield the name and the control of each field of a declaration, in order."""
     for f in dataclasses.fields(declaration):
         yield f.name, f.metadata["control"]
 
 
 def encoded(value: Any) -> str:
-    """A value as it stands in a permalink."""
+    """Return a value as the text that stands in a permalink."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):
@@ -337,7 +441,14 @@ def encoded(value: Any) -> str:
 
 
 def equals(text: str, value: Any) -> bool:
-    """Whether a browser's text is this value; numbers may be written in several ways."""
+    """Return True where a browser's text denotes this value.
+
+    Numbers are compared as numbers, since they can be written in several ways.
+
+    Args:
+        text: the text that the browser sent.
+        value: the value to compare with.
+    """
     if isinstance(value, tuple):
         return encoded(value) == text
     try:
@@ -347,7 +458,12 @@ def equals(text: str, value: Any) -> bool:
 
 
 def permalink(prefix: str, params: Any) -> dict[str, str]:
-    """The query parameters of an instance: only what differs from the defaults."""
+    """Return the query parameters of an instance; values equal to the defaults are left out.
+
+    Args:
+        prefix: prefix of the bench; the parameters are named `<prefix>.<name>`.
+        params: instance of a declaration.
+    """
     return {
         f"{prefix}.{name}": encoded(getattr(params, name))
         for name, control in controls(type(params))
@@ -356,10 +472,18 @@ def permalink(prefix: str, params: Any) -> dict[str, str]:
 
 
 def parse_params(declaration: type[Any], values: Mapping[str, Any], link: bool = False) -> Any:
-    """The parameters with these values and, for the others, their defaults.
+    """Return an instance of a declaration with the given values and defaults for the others.
 
-    As on a page: what does not apply has its default, and a slider ends where its upper end is.
-    Raises ValueError for a name or a value that no control has; of a link these are passed over.
+    As on a page, a control that does not apply has its default, and a slider is cut at its upper
+    end.
+
+    Args:
+        declaration: the dataclass of the controls.
+        values: values by name.
+        link: True for values of a permalink: unknown names and invalid values are ignored.
+
+    Raises:
+        ValueError: for an unknown name or an invalid value, unless `link` is set.
     """
     declared = dict(controls(declaration))
     if not link and (strange := sorted(set(values) - set(declared))):

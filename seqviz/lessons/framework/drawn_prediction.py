@@ -1,4 +1,4 @@
-"""A prediction that is drawn on the axes of a bench before its result is shown."""
+"""Predictions that students draw on the axes of a bench before its result is shown."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from jaxtyping import Float
 from seqviz.plotting.figure import Figure
 from seqviz.plotting.style import Style
 
-MARKS, FINE = 64, 1000  # numbers of a sketch at most, and into how many parts an axis is divided
-POINTS = 25  # of a curve
+MARKS, FINE = 64, 1000  # maximum number of marks; steps that an axis is divided into
+POINTS = 25  # maximum number of marks of a curve
 
 
 class HasBenches(Protocol):
-    """A lesson, as far as a prediction needs it."""
+    """The part of a lesson that a prediction needs."""
 
     @property
     def benches(self) -> Mapping[str, Any]:
@@ -26,12 +26,18 @@ class HasBenches(Protocol):
 
 @dataclass(frozen=True)
 class DrawnPrediction:
-    """What a student draws, and the figure that it is about.
+    """Declaration of a prediction to draw, and of the figure that it is about.
 
-    kind: "curve" and "bar" are heights at places of the x axis, "cell" is a cell of a heatmap.
-    bench, values: whose figure, at which settings. answer: its traces, by their places, that are
-    shown when they have been drawn; the first is what the sketch is compared with. visible: those
-    that are there from the beginning. panel: the axes of the figure, where it has several.
+    Attributes:
+        name: name within the lesson.
+        kind: "curve" and "bar" are heights at positions of the x axis, "cell" is a cell of a
+            heatmap.
+        bench: name of the bench whose figure is used.
+        values: settings of that bench.
+        answer: indices of the traces that are shown after drawing; the sketch is compared with the
+            first.
+        visible: indices of the traces that are shown from the start.
+        panel: names of the x and y axes, for a figure with several panels.
     """
 
     name: str
@@ -43,7 +49,15 @@ class DrawnPrediction:
     panel: tuple[str, str] = ("x", "y")
 
     def posed(self, lesson: HasBenches, style: Style) -> PreparedPrediction:
-        """Run the bench; raises what that raises, ValueError for axes without fixed ends."""
+        """Run the bench and return the figures before and after, with the values to compare.
+
+        Args:
+            lesson: the lesson that has the bench.
+            style: language, theme and scale of the figures.
+
+        Raises:
+            ValueError: if the y axis has no fixed range. Errors of the bench are passed on.
+        """
         figure = lesson.benches[self.bench].run(self.values, style=style, code=False).figure
         answer = figure.traces[self.answer[0]]
         before, after = (
@@ -55,11 +69,16 @@ class DrawnPrediction:
 
 @dataclass(frozen=True)
 class PreparedPrediction:
-    """A figure before and after; what is compared stands at the places x.
+    """A figure before and after drawing, and the computed values to compare with.
 
-    x: where the marks are, shape (mark,), of a heatmap its columns. rows: of a heatmap, else empty.
-    y: the computed values in units of the axis, decades on a log one, shape (mark,) or (row,
-    column), NaN where there is none. ends: of the y axis, in the same units.
+    Attributes:
+        before: the figure without the answer.
+        after: the figure with the answer.
+        x: positions of the marks, shape (mark,); of a heatmap, its columns.
+        rows: rows of a heatmap; empty for other kinds.
+        y: computed values in units of the axis (decades on a logarithmic one), shape (mark,) or
+            (row, column); NaN where there is no value.
+        ends: lower and upper end of the y axis, in the same units.
     """
 
     before: Figure
@@ -71,7 +90,7 @@ class PreparedPrediction:
 
     @property
     def max_values(self) -> list[int]:
-        """The largest number that each mark can be; the smallest is 0."""
+        """The largest integer that each mark can take; the smallest is 0."""
         if self.rows.size:
             return [self.x.size - 1, self.rows.size - 1]
         return [FINE] * self.x.size
@@ -80,9 +99,13 @@ class PreparedPrediction:
 def alone(
     figure: Figure, panel: tuple[str, str], traces: Sequence[int], x: Float[np.ndarray, "place"]
 ) -> Figure:
-    """One panel of a figure on a sheet of its own, with these of its traces and no words.
+    """Return one panel of a figure as a figure of its own, with some traces and no annotations.
 
-    x: what has to be in sight, at least two places, where its axis has no ends.
+    Args:
+        figure: the figure with the panel.
+        panel: names of the x and y axes of the panel.
+        traces: indices of the traces to keep.
+        x: positions that must be visible where the x axis has no range; at least two.
     """
     retained = ("x", "y")
     page = {
@@ -110,13 +133,23 @@ def compared(
     Float[np.ndarray, "..."],
     tuple[float, float],
 ]:
-    """Places, rows, values and ends of the axis of what a sketch is compared with; see `Posed`.
+    """Return the values that a sketch is compared with, as in `PreparedPrediction`.
 
-    Of a curve there are at most `POINTS` places, evenly spread over its own.
+    Args:
+        trace: the trace of the answer.
+        figure: the figure with its axes.
+        kind: kind of the prediction; a curve is thinned to at most `POINTS` evenly spread
+            positions.
+
+    Returns:
+        Positions x, rows (empty unless a heatmap), values, and the ends of the y axis.
+
+    Raises:
+        ValueError: if the y axis has no range, or for more than `MARKS` values.
     """
     axis = figure.axis("y")
     if "range" not in axis:
-        raise ValueError("What is drawn needs an axis with fixed ends.")
+        raise ValueError("A drawn prediction needs a y axis with fixed ends (`range`).")
     low, high = (float(end) for end in axis["range"])
     x = np.asarray(trace["x"], float)
     if kind == "cell":

@@ -1,4 +1,4 @@
-"""What a student did that cannot work, as one sentence in the student's language."""
+"""Error messages in the student's language."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from seqviz.core.i18n import escape_markdown
 
 
 def to_message(refusal: Any, words: Callable[..., str]) -> str:
-    """A refusal as one sentence: translated where its code has words, else in its own words."""
+    """Return the message of an error: translated by its code, else in the error's own text.
+
+    Args:
+        refusal: a `UserError`, or any exception.
+        words: returns a text of the lesson by its key; raises KeyError for an unknown key.
+    """
     code = getattr(refusal, "code", None)
     if not code:
         return str(refusal)
@@ -18,5 +23,5 @@ def to_message(refusal: Any, words: Callable[..., str]) -> str:
     }
     try:
         return words(f"problem.{code}", **details)
-    except KeyError:  # nobody expected it here, as of a teacher's own model: better in English
+    except KeyError:  # no translation, as for a teacher's own model: English is better than none
         return str(refusal)

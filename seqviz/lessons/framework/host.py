@@ -1,6 +1,8 @@
-"""What runs a bench: it calls, draws, fetches models and keeps trainings. A page is one host.
+"""Host protocol of a bench, and `LocalHost`, which runs a bench without a page.
 
-`LocalHost` is the other: no page and no session, for notebooks, tests and the command line.
+A host calls functions, renders figures, fetches models and keeps training results. `LocalHost`
+serves notebooks, tests and the command line; pages, drag requests and embeds have hosts in
+`seqviz.ui`.
 """
 
 from __future__ import annotations
@@ -19,20 +21,26 @@ from seqviz.models import placement, pretrained, ready
 from seqviz.plotting.figure import Figure
 
 R = TypeVar("R")
-# A figure function and what it is given after the result, or after the records so far.
+# A figure function, and its arguments after the result or the records reported so far.
 FigureCall = tuple[Any, ...]
 
 
 class PendingError(Exception):
-    """What a bench needs is not there yet: a model to be fetched, a training that nobody started.
+    """Raised where a bench waits for a dependency: a model to fetch, a training not yet started.
 
-    Whoever runs the bench has said so, or says so.
+    The host reports the reason to the reader.
     """
 
 
 @dataclass(frozen=True)
 class Computed(Generic[R]):
-    """A result, the seconds that computing it took, and whether it is from the cache."""
+    """A result and the time that computing it took.
+
+    Attributes:
+        result: the value.
+        seconds: compute time, without the cache lookup.
+        is_cached: True where the value comes from the cache.
+    """
 
     result: R
     seconds: float
@@ -41,7 +49,15 @@ class Computed(Generic[R]):
 
 @dataclass(frozen=True)
 class TrainingResult(Generic[R]):
-    """The result of long work. shipped: it came with the app; where and when, in words."""
+    """The result of a job.
+
+    Attributes:
+        result: the value.
+        seconds: compute time; 0 for a shipped result.
+        device: name of the device that computed it.
+        shipped: for a result that is shipped with the app, its date, device and duration; else
+            empty.
+    """
 
     result: R
     seconds: float
@@ -50,51 +66,93 @@ class TrainingResult(Generic[R]):
 
 
 class Host(Protocol):
-    """What a bench asks of whoever runs it."""
+    """Services that a bench requests from its environment."""
 
     @property
     def dark(self) -> bool:
-        """Whether the reader's page is dark."""
+        """True where the reader's page is dark."""
 
     def call(self, function: Function, args: Args, keywords: Keywords) -> Computed[Any]:
-        """A pure function's result."""
+        """Return the result of a pure function.
+
+        Args:
+            function: the function.
+            args: its positional arguments.
+            keywords: its keyword arguments.
+        """
 
     def read_upload(self, function: Callable[[bytes], R], content: bytes) -> R:
-        """What a function makes of a student's own file."""
+        """Return the value of a function of an uploaded file.
+
+        Args:
+            function: reads the bytes of the file.
+            content: the bytes.
+        """
 
     def render(
         self, draw: Function, args: Args, keywords: Keywords, shared: bool
     ) -> RenderedFigure:
-        """A figure; shared: nothing had to be computed for it."""
+        """Return a rendered figure.
+
+        Args:
+            draw: figure function.
+            args: its positional arguments.
+            keywords: its keyword arguments, with the style.
+            shared: True where everything before came from the cache.
+        """
 
     def values(self, bench: str) -> Any:
-        """The parameters of another bench of the lesson."""
+        """Return the parameters of another bench of the lesson."""
 
     def model(self, name: str, text: str | None, other: str) -> str:
-        """The device of a model that is here and has read the text; else raises PendingError."""
+        """Return the device of a loaded model that has read the text.
+
+        Args:
+            name: name of the model.
+            text: text to read; None where only the model is needed.
+            other: second text of a pair (encoders).
+
+        Raises:
+            PendingError: if the model is not loaded, or has not read the text yet.
+        """
 
     def training_result(
         self, function: Callable[..., R], keywords: Keywords, so_far: FigureCall | None
     ) -> TrainingResult[R] | None:
-        """The result of long work, if it is there."""
+        """Return the result of a job, or None where it is not available.
+
+        Args:
+            function: the training function.
+            keywords: its arguments.
+            so_far: figure of the records reported so far; None for no partial figure.
+        """
 
     def upload(self, name: str) -> bytes | None:
-        """A file of the student's own."""
+        """Return the file that the student uploaded; None without one."""
 
     def pick(self, name: str, options: Sequence[str], first: int) -> str:
-        """A choice that only the data can offer, such as a column of a file."""
+        """Return the option selected from a list that depends on data, such as columns of a file.
+
+        Args:
+            name: name of the choice.
+            options: the options.
+            first: index of the initial option.
+        """
 
     def emit(self, item: Item) -> None:
-        """Show this."""
+        """Show an item of the output."""
 
 
 @dataclass
 class LocalHost:
-    """No page: everything is computed at once, in this thread.
+    """Host without a page: everything is computed at once, in the calling thread.
 
-    others: parameters of the benches that this one builds on. train: long work is done now where
-    no result came with the app; else PendingError is raised. content: of the file that a student
-    would upload.
+    Attributes:
+        others: parameters of the benches that this one depends on, by name.
+        train: True to train where no shipped result exists; else PendingError is raised.
+        content: the file that stands for an upload.
+        picked: selected options by the name of the choice.
+        dark: True for the dark theme.
     """
 
     others: dict[str, Any] = field(default_factory=dict)
@@ -104,36 +162,45 @@ class LocalHost:
     dark: bool = False
 
     def call(self, function: Function, args: Args, keywords: Keywords) -> Computed[Any]:
-        """Call it."""
         started = time.perf_counter()
         result = function(*args, **keywords)
         return Computed(result, time.perf_counter() - started)
 
     def read_upload(self, function: Callable[[bytes], R], content: bytes) -> R:
-        """Call it."""
         return function(content)
 
     def render(
         self, draw: Function, args: Args, keywords: Keywords, shared: bool
     ) -> RenderedFigure:
-        """Draw it."""
         chart = draw(*args, **keywords)
         alt = chart.alt if isinstance(chart, Figure) else str(chart.description)
         return RenderedFigure(chart, (), alt)
 
     def values(self, bench: str) -> Any:
-        """Those that were given. Raises KeyError for a bench without any."""
+        """Return the given parameters of a bench; raise KeyError for a bench without any."""
         return self.others[bench]
 
     def model(self, name: str, text: str | None, other: str) -> str:
-        """Fetch and load it; raises what these raise."""
+        """Fetch and load the model, read the text, and return the device; pass on their errors.
+
+        Args:
+            name: name of the model.
+            text: text to read; None where only the model is needed.
+            other: second text of a pair (encoders).
+        """
         ready.load_job(name, text, other, lambda *_: None)
         return pretrained.load(name).device.upper()
 
     def training_result(
         self, function: Callable[..., R], keywords: Keywords, so_far: FigureCall | None
     ) -> TrainingResult[R] | None:
-        """What came with the app, else what is trained now."""
+        """Return the shipped result; else train now if `train` is set, or return None.
+
+        Args:
+            function: the training function.
+            keywords: its arguments.
+            so_far: unused; there is no partial figure.
+        """
         outcome = shipped(function, keywords)
         if outcome is not None or not self.train:
             return outcome
@@ -143,19 +210,22 @@ class LocalHost:
         return TrainingResult(result, time.perf_counter() - started, chosen.name)
 
     def upload(self, name: str) -> bytes | None:
-        """What was given."""
         return self.content
 
     def pick(self, name: str, options: Sequence[str], first: int) -> str:
-        """What was given, else the first."""
         return self.picked.get(name, options[first])
 
     def emit(self, item: Item) -> None:
-        """Nobody looks."""
+        """Ignore the item; `Show` has added it to the output."""
 
 
 def shipped(function: Callable[..., R], keywords: Keywords) -> TrainingResult[R] | None:
-    """The result that came with the app for this work, if one did."""
+    """Return the shipped result of a training, or None.
+
+    Args:
+        function: the training function.
+        keywords: its arguments.
+    """
     result = precomputed.find(function, keywords)
     return (
         None
@@ -165,5 +235,5 @@ def shipped(function: Callable[..., R], keywords: Keywords) -> TrainingResult[R]
 
 
 def provenance_note(result: precomputed.ShippedResult) -> str:
-    """When and on what a result was computed that came with the app."""
+    """Return date, device and duration of a shipped result, for display."""
     return f"{result.date} · {result.device} · {duration(result.seconds)}"

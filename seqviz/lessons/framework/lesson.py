@@ -1,4 +1,4 @@
-"""A lesson as data: its benches, what builds on what, its exercises. Pages put it on screen."""
+"""Lessons as data: benches, the dependencies between them, exercises. Pages display them."""
 
 from __future__ import annotations
 
@@ -29,9 +29,11 @@ _reader: ContextVar[Callable[[str], Any] | None] = ContextVar("reader", default=
 
 
 def read_params(bench: str, declaration: type[P]) -> P:
-    """Return the parameters of another bench of the lesson as they stand; outside a run, defaults.
+    """Return the current parameters of another bench of the lesson; outside a run, the defaults.
 
-    declaration: the class of that bench's parameters.
+    Args:
+        bench: name of the other bench.
+        declaration: class of that bench's parameters.
     """
     reader = _reader.get()
     params: P = declaration() if reader is None else reader(bench)
@@ -40,10 +42,15 @@ def read_params(bench: str, declaration: type[P]) -> P:
 
 @dataclass(frozen=True)
 class Exercise:
-    """A task with a number as its answer, checked against a computed one.
+    """A task with a numeric answer, checked against a computed value.
 
-    cases: for each variant the values of the question's sentence, which are the arguments of
-    `answer`. within: what is let pass beside the answer, absolute, or as a share of it.
+    Attributes:
+        name: name within the lesson.
+        cases: for each variant, the values of the question's text; they are the arguments of
+            `answer`.
+        answer: function that computes the answer.
+        within: absolute tolerance.
+        share: tolerance as a share of the answer; added to `within`.
     """
 
     name: str
@@ -53,7 +60,7 @@ class Exercise:
     share: float = 0.0
 
     def variant_of(self, variant: int) -> tuple[Mapping[str, Any], float, float]:
-        """The k-th variant: values of the question, the answer, and the tolerance."""
+        """Return values, answer and tolerance of the k-th variant (modulo their number)."""
         case = self.cases[variant % len(self.cases)]
         answer = float(refusing(self.answer)(**case))
         return case, answer, self.within + self.share * abs(answer)
@@ -61,13 +68,15 @@ class Exercise:
 
 @dataclass(frozen=True)
 class ClientRenderer:
-    """What answers a moving hand in the browser, in place of the server.
+    """A browser script that answers a drag in place of the server.
 
-    script: a module of `assets/static`, without its ending (`live.js` says what it has). parts:
-    functions of the parameters and a `Show`, each of which gives what can be written as JSON, and
-    notes, which stand for their HTML; the script is made with that of `parts[""]` and may ask for
-    the others. needs: the controls on which these depend; for another value of them they travel
-    again.
+    Attributes:
+        script: a module of `assets/static`, without extension; `live.js` documents its interface.
+        parts: functions of the parameters and a `Show`. Each returns a value that can be written as
+            JSON; a `Note` in it is written as its HTML. The script starts with `parts[""]` and
+            requests the others by name.
+        needs: controls that the parts depend on; a change of one makes the browser request them
+            again.
     """
 
     script: str
@@ -77,15 +86,19 @@ class ClientRenderer:
 
 @dataclass(frozen=True)
 class SeedExperiment:
-    """A number of a bench at its settings, once for each random seed: a class runs a seat each.
+    """A quantity of a bench at its settings, computed once per random seed: one seed per seat.
 
-    values: of these seeds in this order; each follows from its own seed alone. quantity: its name
-    and unit, in the reader's language, as plain words. settings: one sentence that says at which.
-    theory: the distribution of one replicate beside these values; None where there is none.
-    at_once: seeds that take less than a second together; of long work, seeds of one job.
-    kinds: plain names of several numbers of each seed, which are then a row of `values` (there is
-    no theory of them). long: `values` is a `partial` of a module's function that takes `report` as
-    well, and is computed in the queue of long work.
+    Attributes:
+        values: computes the values of a sequence of seeds, in their order; each depends on its seed
+            only.
+        quantity: name and unit of the quantity, in the reader's language, without Markdown.
+        settings: one sentence that names the settings.
+        theory: distribution of one replicate, given the values; None where there is none.
+        at_once: seeds per request, few enough to take less than a second; for jobs, seeds per job.
+        kinds: names of the quantities where there are several per seed, without Markdown. `values`
+            then returns one row per seed, and there is no theory.
+        long: True for a job: `values` is a `partial` of a module-level function that also takes
+            `report`, and runs in the job queue.
     """
 
     values: Callable[[Sequence[int]], Sequence[float] | Float[np.ndarray, "seed *kind"]]
@@ -104,8 +117,13 @@ Replicate = Callable[[Any, Show], SeedExperiment]
 class Lesson:
     """The benches of one lesson in the order of its page.
 
-    parts: names of benches that stand in tabs side by side, by the name of the tab. code: functions
-    whose source the page shows; "module:name" is imported only then.
+    Attributes:
+        slug: the lesson's name in its address and its folders.
+        parts: names of benches that stand side by side in tabs, by the name of the tab.
+        code: functions whose source the page shows; "module:name" is imported only then.
+        benches: benches by name.
+        exercises: exercises by name.
+        sketches: drawn predictions by name.
     """
 
     slug: str
@@ -117,7 +135,7 @@ class Lesson:
 
     @property
     def record(self) -> catalog.LessonRecord:
-        """Its line in the table of contents."""
+        """The lesson's entry in the catalog."""
         return catalog.lesson(self.slug)
 
     def bench(
@@ -129,11 +147,16 @@ class Lesson:
         answers: ClientRenderer | None = None,
         replicate: Replicate | None = None,
     ) -> Callable[[Body], Bench]:
-        """Decorate `def f(params, show)`: a figure with its controls.
+        """Return a decorator that declares `f(params, show)` as a bench: a figure with controls.
 
-        `after` names benches whose parameters this one reads; each of those says `leads=True`. A
-        change there redraws this one as soon as the hand has left the slider. answers: in the
-        browser, with what `body` shows. replicate: what a class runs here, each seat its own seed.
+        Args:
+            name: name within the lesson.
+            declaration: class of the bench's parameters.
+            after: names of the benches whose parameters this one reads; each of them declares
+                `leads=True`. A committed change there redraws this bench.
+            leads: True where other benches depend on this one.
+            answers: renderer for drags in the browser; it must show the same as the body.
+            replicate: seed experiment of the bench, for rooms.
         """
 
         def decorate(body: Body) -> Bench:
@@ -145,26 +168,36 @@ class Lesson:
         return decorate
 
     def exercise(self, name: str, **keys: Any) -> Exercise:
-        """Declare an exercise; see `Exercise`."""
+        """Declare an exercise.
+
+        Args:
+            name: name within the lesson.
+            **keys: attributes of `Exercise`.
+        """
         self.exercises[name] = Exercise(name, **keys)
         return self.exercises[name]
 
     def sketch(self, name: str, **keys: Any) -> DrawnPrediction:
-        """Declare a prediction that is drawn; see `Sketch`."""
+        """Declare a drawn prediction.
+
+        Args:
+            name: name within the lesson.
+            **keys: attributes of `DrawnPrediction`.
+        """
         self.sketches[name] = DrawnPrediction(name, **keys)
         return self.sketches[name]
 
     def prefix(self, bench: str) -> str:
-        """The start of a bench's widget keys and permalink parameters."""
+        """Return the prefix of a bench's widget keys and permalink parameters."""
         return f"{self.record.code}.{bench}"
 
     def values(self, bench: str) -> Any:
-        """The parameters of another bench as they stand (for a bench that builds on it)."""
+        """Return the current parameters of another bench, for a bench that depends on it."""
         return read_params(bench, self.benches[bench].declaration)
 
     @contextmanager
     def read_by(self, reader: Callable[[str], Any]) -> Iterator[None]:
-        """Within: `values` gives what `reader(bench)` gives."""
+        """Make `values` return `reader(bench)` within the context."""
         token = _reader.set(reader)
         try:
             yield
@@ -174,7 +207,18 @@ class Lesson:
 
 @dataclass(frozen=True, eq=False)
 class Bench:
-    """A figure with its controls. declaration: a dataclass of `controls`, its parameters."""
+    """A figure with its controls; calling it with settings runs it.
+
+    Attributes:
+        lesson: the lesson that it belongs to.
+        name: name within the lesson.
+        declaration: dataclass of its controls (see `controls`).
+        body: function of the parameters and a `Show`.
+        after: names of the benches that it depends on.
+        leads: True where other benches depend on it.
+        answers: renderer for drags in the browser, or None.
+        replicate: seed experiment for rooms, or None.
+    """
 
     lesson: Lesson
     name: str
@@ -187,11 +231,11 @@ class Bench:
 
     @property
     def prefix(self) -> str:
-        """The start of its widget keys and permalink parameters."""
+        """The prefix of its widget keys and permalink parameters."""
         return self.lesson.prefix(self.name)
 
     def __call__(self, **values: Any) -> Output:
-        """What it shows at these settings; see `run`."""
+        """Return the output at these settings; see `run`."""
         return self.run(values)
 
     def run(
@@ -203,12 +247,21 @@ class Bench:
         train: bool = False,
         code: bool = True,
     ) -> Output:
-        """Figure, read-outs, notes and code at these settings, without a page.
+        """Return figure, metrics, notes and code at the given settings, without a page.
 
-        values: of its parameters by name (`text`: the first that it reads), and of a bench that it
-        builds on as "<bench>.<name>"; the others have their defaults. train: long work whose result
-        did not come with the app is done now. code: whether the script is written. Raises
-        ValueError for a value that the control does not have, and what the body raises.
+        Args:
+            values: parameters by name; `text` stands for the first text input that applies. Those
+                of a bench that this one depends on are named "<bench>.<name>". Missing ones have
+                their defaults.
+            language: language code; ignored if `style` is given.
+            style: language, theme and scale of the figure.
+            host: the host to run on; by default a new `LocalHost`.
+            train: True to train now where no result is shipped; ignored if `host` is given.
+            code: True to write the script that reproduces the output.
+
+        Raises:
+            ValueError: for a value that a control does not accept. Errors of the body are passed
+                on.
         """
         given = self._validated(values or {})
         view = style or Style(lang=language)
@@ -220,9 +273,18 @@ class Bench:
         return output
 
     def part(self, name: str, values: Mapping[str, Any], style: Style, host: LocalHost) -> Any:
-        """A part of what answers in the browser; values as of `run`. Raises what it raises.
+        """Return one part of the bench's client renderer.
 
-        KeyError for a part that there is not.
+        Args:
+            name: name of the part; see `ClientRenderer.parts`.
+            values: settings as in `run`.
+            style: language, theme and scale.
+            host: the host to run on.
+
+        Raises:
+            KeyError: if there is no such part.
+            ValueError: for a value that a control does not accept. Errors of the part are passed
+                on.
         """
         if self.answers is None:
             raise KeyError(name)
@@ -234,16 +296,28 @@ class Bench:
     def experiment(
         self, values: Mapping[str, Any] | None = None, language: str = "en"
     ) -> SeedExperiment:
-        """What a class runs here, without a page; values as of `run`.
+        """Return the bench's seed experiment at the given settings, without a page.
 
-        Raises ValueError where this bench has none, or none at these settings, and PendingError.
+        Args:
+            values: settings as in `run`.
+            language: language code of the texts.
+
+        Raises:
+            ValueError: if the bench has no experiment, or none at these settings.
+            PendingError: if a dependency is missing.
         """
         caller = LocalHost()
         with self._read(self._validated(values or {}), caller) as params:
             return self.replicated(params, caller, Style(lang=language).text)
 
     def replicated(self, params: Any, host: Host, text: Text) -> SeedExperiment:
-        """The same with these parameters on a host."""
+        """Return the bench's seed experiment for given parameters, on a host.
+
+        Args:
+            params: instance of the declaration.
+            host: the host to run on.
+            text: shared texts in the reader's language.
+        """
         if self.replicate is None:
             raise ValueError(f"{self.name} has no number for each seed.")
         show = Show(LessonWords(self.lesson.slug, text), host, Style(lang=text.lang))
@@ -251,7 +325,7 @@ class Bench:
 
     @contextmanager
     def _read(self, given: dict[str, Any], host: LocalHost) -> Iterator[Any]:
-        """Its parameters, while a host gives those of the benches that it builds on."""
+        """Yield the bench's parameters; the host gives those of the benches that it depends on."""
         with self.lesson.read_by(host.values):
             for other in self.after:
                 part = {
@@ -265,9 +339,9 @@ class Bench:
             yield controls.parse_params(self.declaration, given)
 
     def _validated(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values, with `text` for the one sentence that is read beside the others.
+        """Replace the key `text` by the name of the text input that applies.
 
-        A bench may have several, one for each model; who has a text need not know their names.
+        A bench can have several text inputs, one per model; the caller need not know their names.
         """
         declared = dict(controls.controls(self.declaration))
         if "text" not in values or "text" in declared:
@@ -286,7 +360,15 @@ class Bench:
     def run_on(
         self, params: Any, host: Host, text: Text, style: Style, code: bool = True
     ) -> Output:
-        """What it shows with these parameters on a host."""
+        """Return the output for given parameters, on a host.
+
+        Args:
+            params: instance of the declaration.
+            host: the host to run on.
+            text: shared texts in the reader's language.
+            style: language, theme and scale of the figure.
+            code: True to write the script that reproduces the output.
+        """
         show = Show(LessonWords(self.lesson.slug, text), host, style)
         try:
             self.body(params, show)

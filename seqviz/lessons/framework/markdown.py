@@ -1,4 +1,4 @@
-"""Render Markdown as HTML where Streamlit does not: embeds, live answers, notebooks."""
+"""Markdown to HTML outside Streamlit: embeds, live answers, notebooks."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from typing import Any
 
 @lru_cache(200)
 def html(sentence: str) -> str:
-    """Return sentences in Markdown as HTML; what looks like HTML in them stays text."""
+    """Return Markdown text as HTML; HTML tags in it are escaped."""
     return str(_markdown().render(sentence))
 
 
 @lru_cache(200)
 def inline(words: str) -> str:
-    """Return a label as HTML without a paragraph; a letter with an index is set as a formula."""
+    """Return a label as HTML without a paragraph.
+
+    `$x_t$` becomes an italic letter with an italic subscript.
+    """
     result = str(_markdown().renderInline(words))
     return re.sub(r"\$(\w)_(\w)\$", r"<i>\1</i><sub><i>\2</i></sub>", result)
 

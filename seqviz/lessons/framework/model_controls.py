@@ -1,4 +1,4 @@
-"""The pretrained models that a lesson offers, and where their layers and heads end."""
+"""Pretrained models that lessons offer, and sliders over their layers and heads."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ MODELS = {record.name: record for record in store.available()}
 ENCODERS = tuple(name for name, record in MODELS.items() if record.kind == "encoder")
 DECODERS = tuple(name for name, record in MODELS.items() if record.kind == "decoder")
 DEFAULT = next((m for m in registry.DEFAULTS.values() if m in MODELS), next(iter(MODELS)))
-MOST_LAYERS, MOST_HEADS = 48, 25  # of any model that a teacher may allow (GPT-2 XL has these)
+MOST_LAYERS, MOST_HEADS = 48, 25  # upper bounds for any allowed model; those of GPT-2 XL
 
 
 def layer_slider(default: int, when: Condition | None = None) -> Any:
-    """A slider over the layers of the model that is chosen, counted from 0."""
+    """Declare a slider over the layers of the selected model, counted from 0.
+
+    Args:
+        default: the initial layer.
+        when: condition on the earlier controls; see `controls.on`.
+    """
 
     def last(values: Mapping[str, Any]) -> int:
         return (MODELS[values["model"]].layers or MOST_LAYERS) - 1
@@ -25,7 +30,12 @@ def layer_slider(default: int, when: Condition | None = None) -> Any:
 
 
 def head_slider(default: int, when: Condition | None = None) -> Any:
-    """A slider over the heads of a layer of that model, counted from 0."""
+    """Declare a slider over the heads of a layer of the selected model, counted from 0.
+
+    Args:
+        default: the initial head.
+        when: condition on the earlier controls; see `controls.on`.
+    """
 
     def last(values: Mapping[str, Any]) -> int:
         return (MODELS[values["model"]].heads or MOST_HEADS) - 1

@@ -1,4 +1,4 @@
-"""What a bench shows, as data: a figure, read-outs, notes, and the code that gave them."""
+"""Output of a bench as data: figure, metrics, notes, and the code that reproduces them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from seqviz.lessons.framework import markdown
 from seqviz.plotting.figure import Array, Figure, joined
 
 Pair = tuple[str, str]
-# Loaded by its name, since it builds on this module; only a notebook has what it needs.
+# Imported by name: it imports this module, and needs packages that only notebooks have.
 NOTEBOOK_WIDGET = "seqviz.export.notebook_widget"
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where the numbers of a figure come from.
+    """Origin of the numbers of a figure.
 
-    kind: "live" (computed now), "browser" (computed where it is drawn), "precomputed" (when and on
-    what: `note`) or "reported" (printed in the text named in `note`, not computed by us).
+    Attributes:
+        kind: "live" (computed now), "browser" (computed where it is drawn), "precomputed" (shipped
+            with the app) or "reported" (printed in a publication, not computed by SeqViz).
+        note: date, device and duration of a precomputed result; the publication of a reported one.
     """
 
     kind: str
@@ -35,9 +37,12 @@ BROWSER = Provenance("browser")
 
 @dataclass(frozen=True)
 class RenderedFigure:
-    """A figure, and what a page sends of it: its JSON (Plotly's or Vega's) and its description.
+    """A figure with the JSON and the description that a page sends.
 
-    parts: of the JSON, large arrays apart.
+    Attributes:
+        chart: the figure: a `Figure` or an Altair chart.
+        parts: pieces of its JSON (Plotly or Vega); large arrays are pieces of their own.
+        alt: text description of the figure.
     """
 
     chart: Any
@@ -46,18 +51,20 @@ class RenderedFigure:
 
     @property
     def json(self) -> bytes:
-        """The whole JSON."""
+        """The complete JSON."""
         return joined(self.parts)
 
 
 @dataclass(frozen=True)
 class ClickBindings:
-    """What a click on a point or cell of a trace whose `meta` is "pick" does.
+    """Effects of a click on a point or cell of a trace whose `meta` is "pick".
 
-    picks: two controls of the bench; it moves the first to the clicked x and the second to the
-    clicked y; an empty name moves nothing. opens: a control and the value that such a click gives
-    it, such as another view. toggles: a control with pairs of numbers ("2.5 3.0") and the order of
-    a pair, "xy" or "yx"; it puts the pair of its place in, or takes it out.
+    Attributes:
+        picks: two controls; the first is set to the clicked x, the second to the clicked y. An
+            empty name sets nothing.
+        opens: a control and the value that a click sets it to, such as another view.
+        toggles: a control that holds pairs of numbers ("2.5 3.0"), and the order of a pair, "xy" or
+            "yx". A click adds the pair of its position, or removes it.
     """
 
     picks: Pair | None = None
@@ -67,7 +74,13 @@ class ClickBindings:
 
 @dataclass(frozen=True)
 class Chart:
-    """The figure of the bench."""
+    """The figure of the bench.
+
+    Attributes:
+        figure: the rendered figure.
+        provenance: origin of its numbers.
+        clicks: effects of a click.
+    """
 
     figure: RenderedFigure
     provenance: Provenance = COMPUTED
@@ -76,9 +89,14 @@ class Chart:
 
 @dataclass(frozen=True)
 class ClientComponent:
-    """A drawing that answers in the browser, with its controls; `chart` is the same as a figure.
+    """A browser component that draws figure and controls and answers without the server.
 
-    component: its name. words: what is written on it.
+    Attributes:
+        component: name of the component.
+        values: its data.
+        words: texts that it displays.
+        chart: the same drawing as a figure.
+        provenance: origin of its numbers.
     """
 
     component: str
@@ -90,7 +108,15 @@ class ClientComponent:
 
 @dataclass(frozen=True)
 class Metric:
-    """A number beside the figure, as it stands on screen; caption: what it is compared with."""
+    """A number beside the figure, formatted for display.
+
+    Attributes:
+        name: key of its texts.
+        label: label in the reader's language.
+        value: formatted value.
+        caption: what it is compared with, or None.
+        help: explanation of the quantity.
+    """
 
     name: str
     label: str
@@ -101,7 +127,12 @@ class Metric:
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence under the figure, in Markdown. kind: "note", "caption" (quiet) or "hint"."""
+    """A sentence under the figure.
+
+    Attributes:
+        sentence: the text, in Markdown.
+        kind: "note", "caption" (subdued) or "hint".
+    """
 
     sentence: str
     kind: str = "note"
@@ -109,7 +140,12 @@ class Note:
 
 @dataclass(frozen=True)
 class Target(Note):
-    """A state of the bench to reach, and how near it is; reached: by the numbers of this run."""
+    """A state of the bench to reach, with the distance from it.
+
+    Attributes:
+        name: name of the target within the lesson.
+        reached: True where the numbers of this run reach it.
+    """
 
     kind: str = "target"
     name: str = ""
@@ -118,14 +154,20 @@ class Target(Note):
 
 @dataclass(frozen=True)
 class ColoredText:
-    """A text whose pieces are colored by numbers, as HTML without a script."""
+    """A text whose tokens are colored by numbers, as HTML without a script."""
 
     html: str
 
 
 @dataclass(frozen=True)
 class FramedPage:
-    """A page of its own in a frame; its maker has escaped what students wrote."""
+    """An HTML page in a frame; its author must have escaped text of students.
+
+    Attributes:
+        html: the page.
+        height: height of the frame in CSS pixels.
+        alt: title of the frame for screen readers.
+    """
 
     html: str
     height: int
@@ -134,7 +176,12 @@ class FramedPage:
 
 @dataclass(frozen=True)
 class Table:
-    """A table to read under the figure: names of its columns and what stands in them."""
+    """A table under the figure.
+
+    Attributes:
+        name: name of the table within the bench.
+        columns: cells of each column, by its heading.
+    """
 
     name: str
     columns: Mapping[str, Sequence[Any]]
@@ -142,7 +189,14 @@ class Table:
 
 @dataclass(frozen=True)
 class TokenPicker:
-    """The words of a text to click on; a click moves a control. chosen: from 1."""
+    """Clickable tokens of a text; a click sets a control.
+
+    Attributes:
+        control: name of the control.
+        label: label of the group for screen readers.
+        words: the tokens.
+        chosen: number of the selected token, from 1.
+    """
 
     control: str
     label: str
@@ -152,7 +206,15 @@ class TokenPicker:
 
 @dataclass(frozen=True)
 class Download:
-    """A file that is made when it is asked for."""
+    """A file that is created when it is requested.
+
+    Attributes:
+        name: key of its texts.
+        label: text of the button.
+        content: returns the bytes of the file.
+        file_name: suggested name of the file.
+        mime: MIME type.
+    """
 
     name: str
     label: str
@@ -176,20 +238,31 @@ Item = (
 
 @dataclass(frozen=True)
 class Source:
-    """What gave an output: a bench, its values as `Bench.run` takes them, and the language."""
+    """The call that gave an output.
 
-    bench: Any  # a `Bench`, whose module imports this one
+    Attributes:
+        bench: the `Bench`.
+        values: settings as `Bench.run` takes them.
+        language: language code.
+    """
+
+    bench: Any  # a `Bench`; its module imports this one
     values: Mapping[str, Any]
     language: str
 
 
 @dataclass
 class Output:
-    """All that one run of a bench shows, in its order.
+    """Everything that one run of a bench shows, in order.
 
-    code: the calls that gave it, as a script. waits: why there is no figure yet, in one sentence.
-    source: the bench and the values that it was run with, where it was run without a page.
-    device: on which it was computed. reads: the pretrained model that computed it, if one did.
+    Attributes:
+        items: figure, metrics, notes and other items.
+        code: the script that reproduces the output.
+        seconds: compute time; a cached result counts with the time that computing it took.
+        waits: one sentence on why there is no figure yet; else empty.
+        source: the bench and its settings, for a run without a page.
+        device: name of the device that computed it.
+        reads: name of the pretrained model that computed it; else empty.
     """
 
     items: list[Item] = field(default_factory=list)
@@ -201,12 +274,12 @@ class Output:
     reads: str = ""
 
     def of(self, kind: type[Any]) -> list[Any]:
-        """The items of one kind."""
+        """Return the items of one type."""
         return [item for item in self.items if isinstance(item, kind)]
 
     @property
     def figure(self) -> Any:
-        """The figure: a `Figure`, or an Altair chart; None where there is none yet."""
+        """The figure (a `Figure` or an Altair chart); None where there is none yet."""
         visible = self.of(Chart)
         if visible:
             return visible[0].figure.chart
@@ -214,7 +287,7 @@ class Output:
 
     @property
     def readouts(self) -> dict[str, Metric]:
-        """The read-outs by their names."""
+        """The metrics by name."""
         return {item.name: item for item in self.of(Metric)}
 
     @property
@@ -223,18 +296,19 @@ class Output:
         return [item.sentence for item in self.of(Note)]
 
     def live(self) -> Any:
-        """This bench with its controls, for a notebook; its `output` is what they are set to.
+        """Return a notebook widget: the bench with its controls. Its `output` follows the controls.
 
-        Raises ImportError without anywidget (`pip install '.[notebook]'`), ValueError for what no
-        bench gave.
+        Raises:
+            ImportError: if anywidget is not installed (`pip install '.[notebook]'`).
+            ValueError: if no bench gave this output.
         """
         if self.source is None:
-            raise ValueError("Only what a bench shows has controls.")
+            raise ValueError("Only the output of a bench has controls.")
         widget = import_module(NOTEBOOK_WIDGET).LiveBench
         return widget(self.source.bench, self, self.source.values, self.source.language)
 
     def static_bundle(self) -> dict[str, Any]:
-        """What a notebook keeps of it, by MIME type: the picture of its figure, and its words."""
+        """Return the static form for notebooks by MIME type: image, metrics and notes."""
         from seqviz.plotting.static_image import bundle
 
         summary = self._summary_markdown()
@@ -245,9 +319,9 @@ class Output:
         return bundle(self.figure, plain, paragraphs, side_by_side=True)
 
     def _try_widget(self) -> Any:
-        """Live where that can be; else the figure, and below it read-outs and sentences."""
+        """Return the live widget, or None where it is not available."""
         if self.figure is not None and not isinstance(self.figure, Figure):
-            return None  # what draws beside the controls is Plotly.js
+            return None  # the widget draws with Plotly.js only
         try:
             return self.live()
         except (ImportError, ValueError):
@@ -275,7 +349,7 @@ class Output:
         display(Markdown(self._summary_markdown()))
 
     def _display_(self) -> Any:
-        """The same for marimo."""
+        """Return the widget for marimo; else figure, metrics and notes."""
         import marimo as mo
 
         figure = self.figure.plotly() if hasattr(self.figure, "plotly") else self.figure

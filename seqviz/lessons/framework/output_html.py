@@ -1,4 +1,4 @@
-"""Render what stands around a figure as HTML, for the page, embeds, print and notebooks alike."""
+"""Metrics, notes and tables as HTML, shared by page, embeds, print and notebooks."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ _PAGE = (
 
 
 def note_html(note: Note | ColoredText) -> str | None:
-    """Return a sentence as HTML; what looks like HTML in it stays text.
+    """Return a note as HTML; HTML tags in it are escaped.
 
-    None for a displayed formula, which only a page of Streamlit sets.
+    Returns None for a displayed formula (`$$`), which only a Streamlit page can typeset.
     """
     if isinstance(note, ColoredText):
         return note.html
-    if isinstance(note, Target):  # `assets/static/bench/progress.js` looks for it
+    if isinstance(note, Target):  # `assets/static/bench/progress.js` reads the data attributes
         state = f'data-target="{note.name}" data-reached="{str(note.reached).lower()}"'
         return f'<div class="seqviz-target" {state}>{markdown.html(note.sentence)}</div>'
     return None if "$$" in note.sentence else markdown.html(note.sentence)
 
 
 def readouts_html(items: Iterable[Item]) -> str:
-    """Return the read-outs among the items as a list of terms and values."""
+    """Return the metrics among the items as HTML terms and values."""
     return "".join(_readout(item) for item in items if isinstance(item, Metric))
 
 
 def sentences_html(items: Iterable[Item]) -> str:
-    """Return all else that is no figure and no file, in its order."""
+    """Return the other items, except figures and files, as HTML in their order."""
     return "".join(map(_sentence, items))
 
 
@@ -58,7 +58,7 @@ def _sentence(item: Item) -> str:
     match item:
         case Note() | ColoredText():
             kind = item.kind if isinstance(item, Note) else "passage"
-            # The place of a formula stays: answers of the live route count the sentences.
+            # A formula leaves an empty element, because live answers address notes by index.
             return f'<div class="sentence {kind}">{note_html(item) or ""}</div>'
         case FramedPage():
             return _PAGE.format(height=item.height, alt=escape(item.alt), html=escape(item.html))

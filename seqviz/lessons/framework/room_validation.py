@@ -1,4 +1,7 @@
-"""What students say of a bench in a room, held to what the bench has."""
+"""Validation of room messages against the lesson and bench that they refer to.
+
+Entry point: `validate_message`.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ from seqviz.core.languages import DEFAULT
 from seqviz.lessons.framework.controls import Control, TextInput, controls
 from seqviz.lessons.framework.lesson import Bench
 
-HOME = "home"  # what a page that is no lesson's calls its place
+HOME = "home"  # location of a page outside the lessons
 
 
 @cache
 def lesson_controls(slug: str) -> Mapping[str, Control]:
-    """The controls of a lesson by their keys in a link; none of what is no lesson.
+    """Return the controls of a lesson by permalink key; empty for an unknown lesson.
 
     Imports the lesson, which can take seconds the first time.
     """
@@ -41,14 +44,18 @@ def _is_lesson(slug: str) -> bool:
 
 @cache
 def targets(slug: str) -> frozenset[str]:
-    """The names of a lesson's goals; none of what is no lesson."""
+    """Return the names of a lesson's targets; empty for an unknown lesson."""
     if not _is_lesson(slug):
         return frozenset()
     return frozenset(key.partition(".")[0] for key in Text(DEFAULT).table(f"{slug}.target"))
 
 
 def known_goals(payload: object) -> object:
-    """Those "lesson/target" that are goals: a table of them has no words of a student."""
+    """Return the existing targets among "lesson/target" entries.
+
+    A payload of another type is returned unchanged. The table of targets thus never holds text of a
+    student.
+    """
     if not isinstance(payload, list):
         return payload
     goals = [item for item in payload if isinstance(item, str)]
@@ -56,7 +63,10 @@ def known_goals(payload: object) -> object:
 
 
 def known_place(payload: object) -> object:
-    """Where a student is, "lesson/bench"; "", which no room takes, where that is no lesson."""
+    """Return a "lesson/bench" location; "" for an unknown lesson, which no room accepts.
+
+    A payload of another type is returned unchanged.
+    """
     if not isinstance(payload, str):
         return payload
     slug = payload.partition("/")[0]
@@ -64,12 +74,18 @@ def known_place(payload: object) -> object:
 
 
 def validate_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A "send" or "text" of `Room.hear` with the settings alone that the lesson takes; else as is.
+    """Return a "send" or "text" message of a room, reduced to valid settings; others unchanged.
 
-    What is no setting could be read in the teacher's address bar. "text_keys" are then the settings
-    that are texts; a text for a bench goes without the others. A bench that the lesson does not
-    have is none. Raises UserError("long_text") for a text that the field would cut,
-    UserError("bad") where there is no such field or lesson.
+    Unknown settings are dropped, because the teacher could read them in the address bar. In a
+    "send", `text_keys` lists the settings that are texts, and an unknown bench becomes "". A "text"
+    keeps the other settings of its bench only, without their texts.
+
+    Args:
+        message: a message of a participant, as the `Room` methods take it.
+
+    Raises:
+        UserError: "long_text" for a text over the limit of its input; "bad" for an unknown lesson
+            or text input.
     """
     kind, slug, values = message.get("kind"), message.get("lesson"), message.get("values")
     if kind not in ("send", "text") or not isinstance(slug, str) or not isinstance(values, dict):

@@ -1,4 +1,7 @@
-"""What the body of a bench talks to: it computes, draws and says, and all of it is recorded."""
+"""`Show`, the interface through which the body of a bench computes, draws and writes.
+
+Every call is recorded and becomes the bench's code.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,16 @@ R = TypeVar("R")
 
 @dataclass
 class Show:
-    """One bench during one run.
+    """Interface between the body of a bench and its host, for one run.
 
-    shared: nothing had to be computed for it so far: the class has been here before. origin: of the
-    numbers in the figures that are drawn from now on.
+    Attributes:
+        words: texts of the lesson in the reader's language.
+        host: runs calls, renders figures, loads models.
+        style: language, theme and scale of the figures.
+        trace: record of the calls, written as the bench's code.
+        output: the items shown so far.
+        shared: True while all results came from the cache.
+        origin: provenance of the figures drawn from now on.
     """
 
     words: LessonWords
@@ -40,15 +49,19 @@ class Show:
 
     @property
     def text(self) -> Any:
-        """Sentences that lessons share."""
+        """Texts that lessons share."""
         return self.words.text
 
     # --- computing ------------------------------------------------------------------------------
 
     def run(self, function: Callable[..., R], /, *args: Any, name: str = "", **keywords: Any) -> R:
-        """Call a pure function: kept for the class, timed, and written into the code.
+        """Return the result of a pure function; cache it process-wide and record the call.
 
-        name: the variable that the student reads there; by default the noun of the result's type.
+        Args:
+            function: the function.
+            *args: its positional arguments.
+            name: name of the result in the code; by default the noun of its type.
+            **keywords: its keyword arguments.
         """
         name = name or result_name(function)
         outcome = self.host.call(function, args, keywords)
@@ -59,13 +72,27 @@ class Show:
         return result
 
     def read_upload(self, function: Callable[[bytes], R], content: bytes) -> R:
-        """Read a student's own file: not for what the class shares, but it counts."""
+        """Return the value of a function of an uploaded file.
+
+        The compute time is charged to the student's quota; the value is not cached process-wide.
+
+        Args:
+            function: reads the bytes of the file.
+            content: the bytes.
+        """
         return self.host.read_upload(function, content)
 
     def model(self, name: str, text: str | None = None, other: str = "") -> None:
-        """A pretrained model is here and has read the text, if there is one.
+        """Ensure that a pretrained model is loaded and has read the text.
 
-        Raises PendingError where it is not; whoever runs the bench says so.
+        Args:
+            name: name of the model.
+            text: text to read; None where only the model is needed.
+            other: second text of a pair (encoders).
+
+        Raises:
+            PendingError: if the model is not loaded, or has not read the text yet; the host reports
+                it.
         """
         self.output.device, self.output.reads = self.host.model(name, text, other), name
 
@@ -81,17 +108,26 @@ class Show:
         first: bool = False,
         **keywords: Any,
     ) -> R:
-        """Long work with these arguments, and the figure of its result; raises PendingError before.
+        """Return the result of a job and draw its figure; raise PendingError while it is missing.
 
-        then: a figure function and what it is given after the result; without it the body draws.
-        first: that function draws the first of several results. so_far: a figure function for the
-        records that have been reported, and what it is given after them. What came with the app
-        for these very arguments is there at once.
+        A result that is shipped for exactly these arguments is returned at once.
+
+        Args:
+            function: the training function.
+            name: name of the result in the code; by default the noun of its type.
+            then: figure function, and its arguments after the result; None where the body draws.
+            so_far: figure function of the records reported so far, and its arguments after them.
+            clicks: effects of a click on the figure of `then`.
+            first: True where `then` draws the first of several results.
+            **keywords: arguments of the training function.
+
+        Raises:
+            PendingError: if the result is not available yet.
         """
         name = name or result_name(function)
         result = self.host.training_result(function, keywords, so_far)
         if result is None:
-            unfinished = object()  # the code names it, as it does the result
+            unfinished = object()  # stands for the result, so that the code names it
             results = (unfinished,) if first else unfinished
             self.trace.record(function, (), keywords, results, name)
             if then is not None:
@@ -119,7 +155,13 @@ class Show:
     def shipped(
         self, function: Callable[..., R], /, *, name: str = "", **keywords: Any
     ) -> R | None:
-        """What came with the app for these arguments, if anything did."""
+        """Return the shipped result for these arguments, or None.
+
+        Args:
+            function: the training function.
+            name: name of the result in the code; by default the noun of its type.
+            **keywords: arguments of the training function.
+        """
         outcome = precomputed.find(function, keywords)
         if outcome is None:
             return None
@@ -143,7 +185,18 @@ class Show:
         clicks: items.ClickBindings | None = None,
         **keywords: Any,
     ) -> None:
-        """Draw `draw(*args, style=..., **keywords)`; what a click on it does: see `Clicks`."""
+        """Draw `draw(*args, style=..., **keywords)`.
+
+        Args:
+            draw: figure function.
+            *args: its positional arguments.
+            provenance: origin of the numbers; by default `origin`.
+            picks: see `ClickBindings`.
+            opens: see `ClickBindings`.
+            toggles: see `ClickBindings`.
+            clicks: bindings that replace the three above.
+            **keywords: keyword arguments of the figure function.
+        """
         rendered_figure = self.host.render(
             draw, args, {**keywords, "style": self.style}, self.shared
         )
@@ -162,22 +215,28 @@ class Show:
         /,
         *args: Any,
     ) -> None:
-        """A drawing that answers in the browser, without the server.
+        """Draw with a browser component, which answers without the server.
 
-        The component draws the controls of the bench, which are declared `in_browser`, and reports
-        their values when the hand has come to rest. `draw(*args)` is the same picture as a figure,
-        for the table, the files and the code.
+        The component draws the bench's controls, which are declared `in_browser`, and reports their
+        values when they are committed.
+
+        Args:
+            component: name of the component.
+            values: its data.
+            words: texts that it displays.
+            draw: figure function of the same drawing, for table, files and code.
+            *args: arguments of that function.
         """
         chart = draw(*args, style=self.style)
         self.trace.record(draw, args, self._with_language({}), chart, "figure")
         self.emit(items.ClientComponent(component, values, words, chart))
 
     def _with_language(self, keywords: Mapping[str, Any]) -> dict[str, Any]:
-        """The keywords of a figure in the code: with its language where that is not the default."""
+        """Return a figure's keywords for the code, with a style for a non-default language."""
         lang = self.words.text.lang
         return {**keywords, **({"style": Style(lang=lang)} if lang != Style().lang else {})}
 
-    # --- reading off ----------------------------------------------------------------------------
+    # --- metrics --------------------------------------------------------------------------------
 
     def readouts(
         self,
@@ -187,11 +246,14 @@ class Show:
         digits: int | None = None,
         **other: str,
     ) -> None:
-        """Read-outs that are attributes of a result, at most four, each with its unit.
+        """Show up to four attributes of a result as metrics, each with its unit.
 
-        names: attributes that are named as their words `metric.<name>` are. other: where the words
-        have another name. caption: what each is compared with. digits: where the data say how many
-        there are, in place of the unit's.
+        Args:
+            result: the result.
+            *names: attributes whose texts are `metric.<name>`.
+            caption: by name, what a metric is compared with.
+            digits: number of digits, where the data determine it; by default that of the unit.
+            **other: attributes by the name of their texts, where the two differ.
         """
         holder: Any = type(result)
         for name, attribute in {**{n: n for n in names}, **other}.items():
@@ -210,7 +272,15 @@ class Show:
         caption: str | None = None,
         **keywords: Any,
     ) -> Any:
-        """A read-out that is the value of a function, or of a method of a result."""
+        """Show the value of a function, or of a method of a result, as a metric, and return it.
+
+        Args:
+            name: key of the texts, `metric.<name>`.
+            function: the function; its annotation has the unit.
+            *args: its positional arguments.
+            caption: what the metric is compared with.
+            **keywords: its keyword arguments.
+        """
         value = self.derive(function, *args, name=name, **keywords)
         self.metric(name, value, unit_of(getattr(function, "__func__", function)), caption)
         return value
@@ -218,7 +288,14 @@ class Show:
     def derive(
         self, function: Callable[..., R], /, *args: Any, name: str = "", **keywords: Any
     ) -> R:
-        """As `run`, of what is at hand in a result and need not be kept for the class."""
+        """Return the value of a cheap function, recorded in the code but neither cached nor timed.
+
+        Args:
+            function: the function.
+            *args: its positional arguments.
+            name: name of the value in the code; by default the noun of its type.
+            **keywords: its keyword arguments.
+        """
         value = function(*args, **keywords)
         self.trace.record(function, args, keywords, value, name or result_name(function))
         return value
@@ -226,9 +303,16 @@ class Show:
     def metric(
         self, name: str, value: Any, unit: Unit = NUMBER, caption: str | None = None
     ) -> None:
-        """A number as it stands on screen; label and help are `metric.<name>` of the words.
+        """Show a formatted number; label and help are `metric.<name>` of the lesson's texts.
 
-        Beside a proportion stand its 95% interval and the number of cases.
+        A proportion is shown with its 95% interval and the number of cases, an estimate by its
+        mean.
+
+        Args:
+            name: key of the texts.
+            value: a number, a text, a `Proportion` or an `Estimate`.
+            unit: unit and format of the number.
+            caption: what it is compared with.
         """
         if isinstance(value, Proportion):
             unit = unit_of(Proportion, "share")
@@ -243,26 +327,26 @@ class Show:
         self.emit(items.Metric(name, label, visible_text, caption, help_text))
 
     def metrics(self, **values: str | tuple[str, str | None]) -> None:
-        """Read-outs in words: each a value, or a value and what it is beside."""
+        """Show metrics whose values are texts: each a text, or a text with a caption."""
         for name, visible in values.items():
             value, beside = visible if isinstance(visible, tuple) else (visible, None)
             self.metric(name, value, caption=beside)
 
-    # --- saying ---------------------------------------------------------------------------------
+    # --- notes and other items ------------------------------------------------------------------
 
     def facts(
         self, statement: Callable[..., Facts], /, *args: Any, note: str,
         metrics: Sequence[str] = (), **more: object,
     ) -> None:  # fmt: skip
-        """Say what a result states: read-outs, and the sentence of its variant.
+        """Show the facts of a result: metrics, and the sentence of its variant.
 
         Args:
             statement: a method of the result.
-            args: of the method.
+            *args: arguments of the method.
             note: key of the sentence, `note.<note>.<variant>`.
-            metrics: values that are read-outs as well; `metric.<name>.value` of the words says how
-                each is written.
-            more: fields of the sentence that are words of the reader's language.
+            metrics: names of values to show as metrics; `metric.<name>.value` of the texts formats
+                each.
+            **more: fields of the sentence that are words of the reader's language.
         """
         facts = self.derive(statement, *args, name=statement.__name__)
         for name in metrics:
@@ -270,17 +354,30 @@ class Show:
         self.note(f"{note}.{facts.variant}" if facts.variant else note, **facts, **more)
 
     def note(self, key: str, **values: object) -> None:
-        """One sentence under the figure that says what this very picture shows."""
+        """Show a sentence under the figure that interprets this figure.
+
+        Args:
+            key: key of the sentence, `note.<key>`.
+            **values: fields of the sentence.
+        """
         self.emit(items.Note(self.words(f"note.{key}", **values)))
 
     def shared_note(self, key: str, **values: object) -> None:
-        """As `note`, with a sentence that lessons share."""
+        """Show a sentence under the figure from the texts that lessons share.
+
+        Args:
+            key: key of the sentence.
+            **values: fields of the sentence.
+        """
         self.emit(items.Note(self.words.text(key, **values)))
 
     def target(self, name: str, reached: bool, **values: object) -> None:
-        """A state of this bench to reach: the task, and how far these settings are from it.
+        """Show a state of this bench to reach, and the distance of the current settings from it.
 
-        Its words are `target.<name>.task` and `.now`. reached: computed from what is shown here.
+        Args:
+            name: key of the texts, `target.<name>.task` and `target.<name>.now`.
+            reached: True where the numbers shown here reach it.
+            **values: fields of the texts.
         """
         task, now = (self.words(f"target.{name}.{part}", **values) for part in ("task", "now"))
         state = self.words.text("frame.reached" if reached else "frame.not_reached")
@@ -288,60 +385,106 @@ class Show:
         self.emit(items.Target(summary, name=name, reached=bool(reached)))
 
     def unknown_tokens(self, unknown: int, tokens: int) -> None:
-        """So many of a text's tokens are [UNK] to the model (`texts.unknown_tokens`), if any is."""
+        """Show how many tokens of a text are [UNK] to the model, if any.
+
+        Args:
+            unknown: number of unknown tokens (`texts.unknown_tokens`).
+            tokens: number of tokens of the text.
+        """
         if unknown:
             self.shared_note("reading.unknown_tokens", unknown=unknown, all=tokens)
 
     def caption(self, sentence: str) -> None:
-        """A quiet line under the figure: where the data come from."""
+        """Show a subdued line under the figure: the source of the data."""
         self.emit(items.Note(sentence, "caption"))
 
     def hint(self, key: str) -> None:
-        """What to do next, where there is no figure yet."""
+        """Show the next step to take, where there is no figure yet."""
         self.emit(items.Note(self.words(f"hint.{key}"), "hint"))
 
     def option(self, control: str, value: str) -> str:
-        """The reader's word for an option of a control."""
+        """Return the displayed name of an option of a control.
+
+        Args:
+            control: name of the control.
+            value: the option.
+        """
         return self.words.option(control, value)
 
     def passage(self, pieces: Sequence[str], values: Any, **more: Any) -> None:
-        """A text under the figure, each piece on a color that tells its value (`colored_text`)."""
-        palette = DARK if self.host.dark else LIGHT  # HTML does not know the live colors
+        """Show a text under the figure, with each token on a color for its value (`colored_text`).
+
+        Args:
+            pieces: the tokens.
+            values: a number per token.
+            **more: further arguments of `colored_text`.
+        """
+        palette = DARK if self.host.dark else LIGHT  # HTML has no color roles to replace later
         style = Style(palette, self.words.text.lang)
         self.emit(items.ColoredText(colored_text(pieces, values, style=style, **more)))
 
     def page(self, html: str, height: int, alt: str) -> None:
-        """A page of its own in a frame; its maker has escaped what students wrote."""
+        """Show an HTML page in a frame; its author must have escaped text of students.
+
+        Args:
+            html: the page.
+            height: height of the frame in CSS pixels.
+            alt: title of the frame for screen readers.
+        """
         self.emit(items.FramedPage(html, height, alt))
 
     def rows(self, name: str, columns: Mapping[str, Sequence[Any]]) -> None:
-        """A table to read under the figure; the name of each column is `column.<name>`."""
+        """Show a table under the figure.
+
+        Args:
+            name: name of the table.
+            columns: cells of each column, by the key of its heading, `column.<key>`.
+        """
         named = {self.words(f"column.{key}"): values for key, values in columns.items()}
         self.emit(items.Table(name, named))
 
     def pieces(self, control: str, words: Sequence[str], chosen: int) -> int:
-        """The words of a text to click on; a click moves the control (1: the first word)."""
+        """Show the tokens of a text to click on, and return the selected number.
+
+        Args:
+            control: name of the control that a click sets.
+            words: the tokens.
+            chosen: number of the selected token, from 1.
+        """
         self.emit(items.TokenPicker(control, self.words(f"control.{control}.label"), words, chosen))
         return chosen
 
     def download(self, name: str, content: Callable[[], bytes], file_name: str, mime: str) -> None:
-        """A button that saves a file, made when it is pressed; `name` names its words."""
+        """Show a button for a file that is created when the button is pressed.
+
+        Args:
+            name: key of the button's text, `download.<name>`.
+            content: returns the bytes of the file.
+            file_name: suggested name of the file.
+            mime: MIME type.
+        """
         self.emit(items.Download(name, self.words(f"download.{name}"), content, file_name, mime))
 
     def upload(self, name: str) -> bytes | None:
-        """A file of the student's own; None until there is one."""
+        """Return the student's uploaded file; None without one."""
         return self.host.upload(name)
 
     def pick(self, name: str, options: Sequence[str], first: int = 0) -> str:
-        """A choice that only the data can offer, such as a column of the student's file."""
+        """Return the option selected from a list that depends on data, such as columns of a file.
+
+        Args:
+            name: name of the choice.
+            options: the options.
+            first: index of the initial option.
+        """
         return self.host.pick(name, options, first)
 
     @property
     def dark(self) -> bool:
-        """Whether the reader's page is dark."""
+        """True where the reader's page is dark."""
         return self.host.dark
 
     def emit(self, item: items.Item) -> None:
-        """Show this next."""
+        """Append an item to the output and pass it to the host."""
         self.output.items.append(item)
         self.host.emit(item)

@@ -1,4 +1,4 @@
-"""The words of one lesson in one language: its own before those that lessons share."""
+"""Texts of one lesson in one language; keys of the lesson come before shared ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from seqviz.models import registry
 
 @dataclass(frozen=True)
 class LessonWords:
-    """Calling it with a key gives the sentence, filled in. Raises KeyError for an unknown key."""
+    """Lookup of a lesson's texts: a call with a key returns the filled-in sentence.
+
+    A call raises KeyError for an unknown key.
+
+    Attributes:
+        slug: name of the lesson.
+        text: all texts of the language.
+    """
 
     slug: str
     text: Text
@@ -20,7 +27,7 @@ class LessonWords:
         return fill(sentence, values) if values else sentence
 
     def control(self, name: str) -> tuple[str, str | None]:
-        """Label and help of a control."""
+        """Return label and help text of a control; None for a missing help text."""
         label = self(f"control.{name}.label")
         try:
             return label, self(f"control.{name}.help")
@@ -28,8 +35,13 @@ class LessonWords:
             return label, None
 
     def option(self, control: str, option: str) -> str:
-        """The reader's word for an option of a control."""
-        if control == "model":  # a teacher may allow others than those that we have words for
+        """Return the displayed name of an option of a control.
+
+        Args:
+            control: name of the control.
+            option: the option.
+        """
+        if control == "model":  # a teacher may allow models without texts of their own
             record = registry.model(option)
             kind = self.text(f"frame.{record.kind}")
             return self.text("frame.model", title=record.title, kind=kind)
