@@ -1,1 +1,1 @@
-"""Pretrained models and the device that computes: weights and nothing else."""
+"""Pretrained models: weights, tokenizers, forward passes, and the device that computes them."""

@@ -1,4 +1,4 @@
-"""`python -m seqviz.models fetch|list|verify`: the pretrained models of this machine."""
+"""`python -m seqviz.models fetch|list|verify`: manage the pretrained models of this machine."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from seqviz.models.registry import DEFAULTS, OTHERS, Model, allowed, model
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; 0 when all went well."""
+    """Run one command and return its exit status: 0 for success."""
     parser = argparse.ArgumentParser(prog="python -m seqviz.models", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    fetching = commands.add_parser("fetch", help="bring models onto this machine")
+    fetching = commands.add_parser("fetch", help="download models")
     fetching.add_argument("names", nargs="*", help="default: the two that lessons start with")
-    fetching.add_argument("--again", action="store_true", help="even where there is a copy")
-    commands.add_parser("list", help="all models of this app, and which are here")
-    verifying = commands.add_parser("verify", help="compare the checksums of what is here")
-    verifying.add_argument("names", nargs="*", help="default: all that are here")
+    fetching.add_argument("--again", action="store_true", help="replace a stored copy")
+    commands.add_parser("list", help="list all models and whether each is stored")
+    verifying = commands.add_parser("verify", help="compare the checksums of stored models")
+    verifying.add_argument("names", nargs="*", help="default: all stored models")
     chosen = parser.parse_args(arguments)
     try:
         if chosen.command == "list":
@@ -48,7 +48,12 @@ def _list() -> int:
 
 
 def fetch(name: str, again: bool = False) -> int:
-    """Bring a model onto this machine, with a bar; 0 when all went well."""
+    """Fetch a model with a progress bar and return the exit status.
+
+    Args:
+        name: name of the model.
+        again: True to fetch it even if a copy is stored.
+    """
     from tqdm import tqdm
 
     record: Model = model(name)
@@ -70,7 +75,7 @@ def fetch(name: str, again: bool = False) -> int:
 
 
 def verify(name: str) -> int:
-    """Compare the checksums of a model; 0 when they are those of the manifest."""
+    """Compare a model's checksums with its manifest and return the exit status."""
     try:
         result = store.verify(name)
     except ValueError as error:

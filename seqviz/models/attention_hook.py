@@ -1,9 +1,9 @@
-"""A look into the attention of any transformer of the library, and a hand on it, for one pass.
+"""Attention hooks for one forward pass: record weights, replace masks, ablate heads.
 
-`transformers` lets a program bring its own attention function. Ours is the textbook's, stage by
-stage, and talks to a `Tap`: what the pass is asked to note (weights, queries, keys, scores) and to
-change (another mask, heads switched off). A tap belongs to one pass in one thread, so two students
-with different heads switched off share one model.
+`transformers` accepts custom attention functions. Ours is the textbook formula, stage by stage, and
+consults an `AttentionHook`: what to record in this pass (weights, queries, keys, scores) and what
+to change (the mask, heads that are switched off). A hook belongs to one pass in one thread, so
+students with different ablations share one model. Entry point: `hooked`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,19 @@ _tap: ContextVar[AttentionHook | None] = ContextVar("tap", default=None)
 
 @dataclass(frozen=True)
 class HookedStages:
-    """One layer's attention from the inside, tensors [batch, head, query or key, ...].
+    """Intermediate tensors of one layer's attention, each [batch, head, query or key, ...].
 
-    queries, keys: after the rotation of rotary positions, where the model has them. keys and values
-    that several heads share are repeated for each. forbidden: added to the scaled scores.
+    Keys and values that several heads share are repeated for each head.
+
+    Attributes:
+        queries: after the rotation of rotary positions, where the model has them.
+        keys: after that rotation.
+        values: value vectors.
+        scores: dot products of queries and keys.
+        scaled: scores times the scaling factor.
+        masked: scaled scores with the mask applied.
+        weights: softmax of the masked scores.
+        output: weighted sums of the values, after the hook has scaled or replaced heads.
     """
 
     queries: Any
@@ -38,16 +47,23 @@ class HookedStages:
 
 @dataclass
 class AttentionHook:
-    """What to note and what to change in one forward pass.
+    """Instructions for one forward pass, and what the pass recorded.
 
-    allowed: bool [query, key] or [batch, query, key] in place of the model's own mask. on: float
-    [layer, head] or [batch, layer, head], the factor on each head's output. instead: float [layer,
-    head, d_k], what takes the place of the output of a head that is off. record_layer: the layer
-    whose stages are kept. weights: filled with one tensor [batch, head, query, key] per layer.
-    norms: filled with one tensor [batch, head, key] per layer, the Euclidean norms of the values.
-    sums: where it is a list, filled with one tensor [head, d_k] per layer, the heads' outputs added
-    over all tokens. each: called with the number of the layer that is done; what it raises ends the
-    pass.
+    Attributes:
+        allowed: bool [query, key] or [batch, query, key]; replaces the model's own mask.
+        on: float [layer, head] or [batch, layer, head]; multiplies each head's output.
+        instead: float [layer, head, d_k]; added with the weight 1 - `on`, so that it is the output
+            of a head that is off (mean ablation).
+        record_layer: layer whose intermediate tensors are recorded in `stages`.
+        note: True to record `weights` and `norms`.
+        each: called with the number of completed layers after each layer; an exception aborts the
+            pass.
+        weights: one tensor [batch, head, query, key] per layer.
+        norms: one tensor [batch, head, key] per layer: Euclidean norms of the values.
+        sums: if a list, receives one tensor [head, d_k] per layer: head outputs before `on`, summed
+            over all tokens.
+        stages: intermediate tensors of `record_layer`.
+        layer: number of layers that have run.
     """
 
     allowed: Any = None
@@ -65,7 +81,7 @@ class AttentionHook:
 
 @contextmanager
 def hooked(attention_hook: AttentionHook) -> Iterator[AttentionHook]:
-    """Every forward pass of this thread within the body goes through the tap."""
+    """Apply the hook to every forward pass of this thread within the context."""
     token = _tap.set(attention_hook)
     try:
         yield attention_hook
@@ -83,11 +99,25 @@ def attention(
     dropout: float = 0.0,
     **_: Any,
 ) -> tuple[Any, Any]:
-    """Scaled dot-product attention as in Vaswani et al. (2017), equation 1, head by head.
+    """Compute scaled dot-product attention for each head and apply the current hook.
 
-    query: [batch, head, query, d_k]; key, value: [batch, shared head, key, d_k]. attention_mask: 0
-    where allowed and a very negative number elsewhere, or None. A query without any allowed key
-    gets no weights and the output 0. Returns the output [batch, query, head, d_k] and the weights.
+    A query without any allowed key has zero weights and a zero output.
+
+    Args:
+        module: the attention module; unused.
+        query: [batch, head, query, d_k].
+        key: [batch, shared head, key, d_k].
+        value: [batch, shared head, key, d_k].
+        attention_mask: added to the scaled scores: 0 where allowed, a large negative number
+            elsewhere; None for no mask.
+        scaling: factor of the scores; by default 1 / sqrt(d_k).
+        dropout: unused, since models run in evaluation mode.
+
+    Returns:
+        The output [batch, query, head, d_k] and the weights [batch, head, query, key].
+
+    References:
+        Vaswani et al. (2017), Attention is all you need, equation 1.
     """
     import torch
 
@@ -131,7 +161,7 @@ def attention(
 
 
 def register() -> None:
-    """Make the attention known to transformers under `NAME`; the masks are those of "eager"."""
+    """Register the attention function with transformers as `NAME`, with the masks of "eager"."""
     from transformers import AttentionInterface, AttentionMaskInterface
     from transformers.masking_utils import eager_mask
 

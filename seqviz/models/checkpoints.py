@@ -1,4 +1,7 @@
-"""The small networks that come with the app: arrays in assets/checkpoints, a card beside each."""
+"""Small networks shipped with the app: arrays in `assets/checkpoints`, each with a card.
+
+Entry points: `load` and `card`.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +18,32 @@ from seqviz.core.errors import damaged
 from seqviz.core.paths import ASSETS
 
 FOLDER = ASSETS / "checkpoints"
-_WEIGHTS = ("input_hidden", "hidden_hidden", "input_bias", "hidden_bias")  # in a file
+_WEIGHTS = ("input_hidden", "hidden_hidden", "input_bias", "hidden_bias")  # names in a file
 
 
 @dataclass(frozen=True)
 class Card:
-    """What a network is: data, metric beside a baseline, how and when it was trained.
+    """Metadata of a shipped network: data, metric and baseline, training script and date.
 
-    twice_as_long: the tiny tasks' accuracy on sequences twice as long as in training, else None.
-    baseline_twice: of the baseline there. whole_twice: sequences of that length without a wrong
-    answer. five_gram: a second baseline of the character models, else None. alone, five_gram_alone:
-    both when each sentence is read by itself, as a page reads, not as one continuous text.
+    Attributes:
+        name: name of the network and stem of its files.
+        data: training data.
+        license: license of the data.
+        metric: name of the metric.
+        value: metric of the network.
+        baseline: name of the baseline.
+        baseline_value: metric of the baseline.
+        parameters: number of parameters.
+        script: the training script.
+        date: date of the training.
+        sha256: checksum of the file of arrays.
+        twice_as_long: accuracy on sequences twice as long as in training (tiny tasks), else None.
+        five_gram: metric of a second baseline, a 5-gram model (character models), else None.
+        baseline_twice: accuracy of the baseline on sequences twice as long, else None.
+        whole_twice: share of such sequences without any wrong answer, else None.
+        alone: metric with each sentence read separately, as a page does, not as one text; else
+            None.
+        five_gram_alone: that metric of the 5-gram baseline, else None.
     """
 
     name: str
@@ -48,9 +66,10 @@ class Card:
 
 
 def names() -> tuple[str, ...]:
-    """All recurrent networks, by name; the folder also has what other lessons need.
+    """Return the names of all recurrent networks, sorted.
 
-    One of which only the card or only the arrays are left is among them: `load` says so.
+    The folder also has files of other lessons. A network with only its card or only its arrays is
+    included; `load` reports it as damaged.
     """
     result = {path.stem for path in FOLDER.glob("*.*") if path.suffix in (".json", ".safetensors")}
     return tuple(sorted(name for name in result if name.endswith(("_gru", "_lstm"))))
@@ -58,7 +77,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def card(name: str) -> Card:
-    """The card of a network. Raises UserError("damaged") when it is missing or cannot be read."""
+    """Return the card of a network; raise UserError("damaged") for a missing or unreadable card."""
     path = FOLDER / f"{name}.json"
     try:
         raw = json.loads(path.read_text("utf-8"))
@@ -88,10 +107,11 @@ def card(name: str) -> Card:
 
 @cache
 def load(name: str) -> GatedNetwork:
-    """A network by its name, one object for the whole process; its arrays are read-only.
+    """Return a network by name: one object per process, with read-only arrays.
 
-    Raises ValueError for an unknown name, and UserError("damaged") when the file is not the one
-    that its card describes.
+    Raises:
+        ValueError: for an unknown name.
+        UserError: "damaged" if the file does not match the checksum of its card.
     """
     if name not in names():
         raise ValueError(f"Unknown network: {name}. Known: {', '.join(names())}.")
@@ -123,7 +143,7 @@ def load(name: str) -> GatedNetwork:
 
 
 def arrays(network: GatedNetwork) -> dict[str, np.ndarray]:
-    """The arrays of a network under the names that the file has for them."""
+    """Return the arrays of a network by their names in the file."""
     return {
         "embedding": network.embedding,
         **{part: getattr(network.weights, part) for part in _WEIGHTS},

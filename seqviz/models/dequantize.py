@@ -1,7 +1,7 @@
-"""Quantized weights expanded: `python -m seqviz.models.dequantize FOLDER FILE`.
+"""Expansion of downloaded weights: `python -m seqviz.models.dequantize FOLDER FILE`.
 
-Done once, after the download, so that each later start takes a second and not a quarter of a
-minute. A process of its own: it can be stopped at any moment and holds up nobody's lesson.
+It runs once after the download, so that each later start takes one second instead of 15. It runs in
+a separate process, which can be killed at any moment and does not slow down the server.
 """
 
 from __future__ import annotations
@@ -14,7 +14,12 @@ from seqviz.models.sources import WEIGHTS
 
 
 def expand(folder: Path, gguf: str) -> None:
-    """Replace the GGUF file in a folder by safetensors, configuration and tokenizer."""
+    """Replace a GGUF file by safetensors, configuration and tokenizer.
+
+    Args:
+        folder: folder of the download.
+        gguf: name of the file in it.
+    """
     from safetensors.torch import save_file
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
@@ -25,7 +30,7 @@ def expand(folder: Path, gguf: str) -> None:
     )
     weights = network.state_dict()
     if network.config.tie_word_embeddings:
-        weights.pop("lm_head.weight")  # the same tensor as the embeddings
+        weights.pop("lm_head.weight")  # tied to the embeddings
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
     del network.config.quantization_config
     network.config.save_pretrained(folder)

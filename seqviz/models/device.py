@@ -1,7 +1,8 @@
-"""The device that models run on, chosen once per process; where it is lost the CPU goes on.
+"""The compute device, chosen once per process, with the CPU as fallback for a lost device.
 
 `SEQVIZ_DEVICE` is `auto` (the default), `cpu`, `cuda` or `mps`; `SEQVIZ_THREADS` is the number of
-threads of one torch operation. One by default: with many students at once two were no faster.
+threads of one torch operation. The default is 1: with many concurrent students, 2 were no faster.
+Entry point: `choose`.
 """
 
 from __future__ import annotations
@@ -27,15 +28,18 @@ _lost = threading.Event()
 log = logging.getLogger(__name__)
 
 yield_slot: Callable[[], AbstractContextManager[None]] = nullcontext
-"""Within, this thread waits for the device, and others may have the processor."""
+"""Hook: context in which this thread waits for the device and yields its scheduler slot."""
 
 
 @dataclass(frozen=True)
 class Device:
-    """Where tensors live: `kind` is the torch device name, `name` is for people.
+    """The device that holds the tensors.
 
-    note: "missing" where the device named by `preference` is not there, "lost" where it was there
-    and has failed; else empty.
+    Attributes:
+        kind: torch device type.
+        name: name for display.
+        preference: value of `SEQVIZ_DEVICE`.
+        note: "missing" if the preferred device is not available, "lost" if it failed; else empty.
     """
 
     kind: Kind
@@ -46,11 +50,13 @@ class Device:
 
 @cache
 def choose() -> Device:
-    """The device wished for in `SEQVIZ_DEVICE`, or the CPU when that one is not there.
+    """Return the device of `SEQVIZ_DEVICE`, or the CPU if that device is not available.
 
-    `auto` takes CUDA, then Apple's MPS, then the CPU, which also takes over from a device that is
-    `lost`. Torch is not imported when the wish is `cpu`.
-    Raises ValueError when `SEQVIZ_DEVICE` is none of `settings.DEVICES`.
+    `auto` takes CUDA, then Apple's MPS, then the CPU. The CPU also replaces a lost device. For
+    `cpu`, torch is not imported.
+
+    Raises:
+        ValueError: if `SEQVIZ_DEVICE` is not one of `settings.DEVICES`.
     """
     requested = settings.value("SEQVIZ_DEVICE")
     if _lost.is_set():
@@ -66,12 +72,12 @@ def choose() -> Device:
 
 
 def classify_error(error: BaseException) -> Trouble:
-    """What an error says of a device: "memory", its memory has ended; "lost", it answers no more.
+    """Return the kind of a device error: "memory" (out of memory), "lost", or "" for others.
 
-    After an error of the second kind the driver refuses this process everything.
+    After a "lost" error the driver rejects every call of this process.
     """
     torch = sys.modules.get("torch")
-    if torch is None:  # who has not asked it has no trouble with it, and it may not be installed
+    if torch is None:  # no device error without torch, which may not be installed
         return ""
     if isinstance(error, torch.OutOfMemoryError) or "CUBLAS_STATUS_ALLOC_FAILED" in str(error):
         return "memory"
@@ -82,15 +88,15 @@ def classify_error(error: BaseException) -> Trouble:
 
 
 def mark_lost(error: BaseException) -> None:
-    """From now on `choose` gives the CPU, for the rest of this process."""
+    """Make `choose` return the CPU for the rest of this process."""
     if not _lost.is_set():
-        log.error("the device is lost, the CPU goes on: %s", error)
+        log.error("device: lost, falling back to the CPU: %s", error)
         _lost.set()
     choose.cache_clear()
 
 
 def release() -> None:
-    """Give back what torch keeps of a device's memory for later; nothing on a CPU."""
+    """Release the device memory that torch has cached; no effect on a CPU."""
     import torch
 
     if torch.accelerator.is_available() and not _lost.is_set():
@@ -99,11 +105,13 @@ def release() -> None:
 
 @cache
 def prepare_torch() -> int:
-    """Import torch and set its number of threads, once per process; returns that number.
+    """Import torch, set its number of threads, once per process, and return that number.
 
-    Products on a GPU are those of float32: its recurrent networks would take TF32, with 10 bits of
-    mantissa, and their figures would not be the CPU's.
-    Raises ValueError when `SEQVIZ_THREADS` is not a whole number of at least 1.
+    TF32 is disabled: it is the default of recurrent networks on a GPU and has a 10-bit mantissa, so
+    that results would differ from the CPU's.
+
+    Raises:
+        ValueError: if `SEQVIZ_THREADS` is not an integer of at least 1.
     """
     threads: int = settings.value("SEQVIZ_THREADS")
     import torch
@@ -114,8 +122,8 @@ def prepare_torch() -> int:
 
 
 def cpu_name() -> str:
-    """The CPU, with its cores, for people."""
-    # cores this process may use, which in a container are fewer than the machine has
+    """Return "CPU" and the number of usable cores, for display."""
+    # A container may restrict the process to fewer cores than the machine has.
     allowed = getattr(os, "sched_getaffinity", None)
     cores = len(allowed(0)) if allowed else os.cpu_count() or 1
     return f"CPU, {cores} {'core' if cores == 1 else 'cores'}"

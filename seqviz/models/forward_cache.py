@@ -1,8 +1,8 @@
-"""One forward pass of a pretrained model over a student's text, with all attention weights.
+"""Forward passes of pretrained models over a text, with attention weights, and their cache.
 
-A reading is up to 283 MB, too much to keep a copy for every figure made of it: the last ones stay
-here, shared and read-only, up to `SEQVIZ_FORWARD_CACHE_MB` megabytes (default 512) for the whole
-class. A long text that nobody has asked for lately is let go before that (`let_go`).
+A forward pass has up to 283 MB, too much to copy for every figure. The latest ones are cached
+process-wide, shared and read-only, up to `SEQVIZ_FORWARD_CACHE_MB` megabytes (default 512). Large
+ones that were not requested lately are released earlier (`let_go`). Entry point: `read`.
 """
 
 from __future__ import annotations
@@ -28,17 +28,21 @@ from seqviz.models.texts import ModelText, Tokens
 
 R = TypeVar("R")
 MOST_PADS = 64
-LARGE = 10_000_000  # bytes of a reading: of MiniLM from 180 tokens on, of SmolLM2 from 90
-RESTS = 45.0  # seconds in which nobody asks for it
-LIKE = 16  # tokens: texts of one pass differ by less, so that little is padding
+LARGE = 10_000_000  # bytes of weights; reached by MiniLM at 180 tokens, by SmolLM2 at 90
+RESTS = 45.0  # seconds without a request until a large forward pass is released
+LIKE = 16  # width of a length group in tokens; limits the padding in a batch
 
 
 @dataclass(frozen=True)
 class Masking:
-    """Who may look at whom; see `seqviz.compute.attention.masks`.
+    """Which positions a token may attend to; see `seqviz.compute.attention.masks`.
 
-    pads: padding tokens behind the text. is_declared: whether the model is told that they are
-    padding. reach: of a sparse pattern.
+    Attributes:
+        kind: name of the mask; "own" is the model's own.
+        pads: number of padding tokens after the text.
+        is_declared: True where the model is told which tokens are padding.
+        cells: (query, key) pairs, from 0, whose permission is inverted.
+        reach: distance that a sparse pattern covers.
     """
 
     kind: str = "own"
@@ -52,8 +56,11 @@ Elsewhere = Callable[
     [str, Tokens, "Masking", Callable[[int], None] | None, Callable[["ForwardPass"], Any]], Any
 ]
 elsewhere: Elsewhere | None = None
-"""Of a model's name, tokens, masking, `each` as in `read` and `what` as in `derived`: what another
-machine has made of its reading (`seqviz.integrations.ray`); None: it is to be made here."""
+"""Remote backend hook (`seqviz.integrations.ray`), or None.
+
+Takes the model's name, the tokens, the masking, `each` as in `read` and `what` as in `derived`; it
+returns `what` of the remote forward pass, or None to compute it here.
+"""
 
 _guard = threading.Lock()
 _passes: dict[str, MicroBatcher[Any, ForwardPass]] = {}
@@ -63,12 +70,17 @@ Key = tuple[str, str, str, Masking]
 
 @dataclass(frozen=True)
 class ForwardPass:
-    """What a model makes of one text.
+    """Result of a model's forward pass over one text.
 
-    weights: [layer, head, query, key], without query and key where they are `far`. norms: of the
-    values, [layer, head, key]. vectors: the last layer's output, [token, d_model]. following:
-    probability of each token of the vocabulary after the last real one (decoder); empty for an
-    encoder.
+    Attributes:
+        tokens: the tokens.
+        weights: attention weights [layer, head, query, key]; [layer, head, 0, 0] where `far`.
+        norms: Euclidean norms of the values, [layer, head, key].
+        vectors: output of the last layer, [token, d_model].
+        following: probabilities of the next token, [vocabulary] (decoder); empty for an encoder.
+        allowed: True where the query may attend to the key.
+        device: torch device type that computed it.
+        note: of `device.NOTES`, why it was computed on the CPU; else empty.
     """
 
     tokens: Tokens
@@ -82,13 +94,13 @@ class ForwardPass:
 
     @property
     def sentence(self) -> Float[np.ndarray, "d_model"]:
-        """The mean of the vectors over real tokens, of length 1 (encoder)."""
+        """The mean of the vectors over real tokens, normalized to length 1 (encoder)."""
         mean = self.vectors[self.tokens.real].astype(np.float64).mean(0)
         return mean / (np.linalg.norm(mean) or 1.0)
 
     @property
     def far(self) -> bool:
-        """Whether the weights have stayed on the machine that made them; see `derived`."""
+        """True where the weights stay on the machine that computed them; see `derived`."""
         return self.weights.shape[-1] < len(self.tokens.ids)
 
 
@@ -99,16 +111,23 @@ def read(
     masking: Masking = OWN,
     each: Callable[[int], None] | None = None,
 ) -> ForwardPass:
-    """The reading of a text (a pair, for an encoder), from memory if a student asked before.
+    """Return the forward pass of a text, cached; equal concurrent requests share one pass.
 
-    Two students who ask for the same at once wait for one pass. each: see `tap.Tap`. Raises the
-    refusals of `load` and `texts.tokens`.
+    Args:
+        model: name of the model.
+        text: the text.
+        other: second text of a pair (encoders).
+        masking: the attention mask.
+        each: called after each layer; see `AttentionHook`.
+
+    Raises:
+        UserError: errors of `pretrained.load` and `texts.tokens`.
     """
     return _shelf.get((model, text, other, masking), each)
 
 
 def sent(forward_pass: ForwardPass) -> ForwardPass:
-    """What goes to another machine that asks for a reading: of a large one all but the weights."""
+    """Return the part of a forward pass to send to another machine: a large one without weights."""
     few = forward_pass.weights.nbytes < LARGE
     return (
         forward_pass if few else replace(forward_pass, weights=forward_pass.weights[:, :, :0, :0])
@@ -122,9 +141,16 @@ def derived(
     other: ModelText = "",
     masking: Masking = OWN,
 ) -> R:
-    """`what` of a reading, made where its weights are: else only this would not travel.
+    """Return `what` of a forward pass, evaluated on the machine that has its weights.
 
-    what: a function of a module, or a `partial` of one; it goes to another machine by name.
+    If the remote machine gives no result, the forward pass is computed and cached here.
+
+    Args:
+        what: a module-level function, or a `partial` of one; it is sent by name.
+        model: name of the model.
+        text: the text.
+        other: second text of a pair (encoders).
+        masking: the attention mask.
     """
     result = read(model, text, other, masking)
     if not result.far:
@@ -141,7 +167,14 @@ def derived(
 
 
 def is_cached(model: str, text: ModelText, other: ModelText = "", masking: Masking = OWN) -> bool:
-    """Whether this reading is in memory."""
+    """Return True where this forward pass is in the cache.
+
+    Args:
+        model: name of the model.
+        text: the text.
+        other: second text of a pair (encoders).
+        masking: the attention mask.
+    """
     return _shelf.has((model, text, other, masking))
 
 
@@ -151,7 +184,14 @@ def forward(
     masking: Masking = OWN,
     attention_hook: taps.AttentionHook | None = None,
 ) -> ForwardPass:
-    """One pass through the given tap (anew, not from memory)."""
+    """Run one forward pass with a hook, uncached.
+
+    Args:
+        pretrained: the model.
+        tokens: tokens of the text.
+        masking: the attention mask.
+        attention_hook: what to record and change; by default, record weights and norms.
+    """
     import torch
 
     attention_hook = taps.AttentionHook() if attention_hook is None else attention_hook
@@ -167,9 +207,9 @@ def forward(
             attention_hook.stages,
             attention_hook.layer,
         ) = [], [], None, 0
-        # The model's own mask where it is meant, so that its numbers come out bit for bit.
+        # The default mask is left to the model, so that its numbers are reproduced bit for bit.
         attention_hook.allowed = None if masking == OWN else torch.from_numpy(allowed).to(device)
-        # Made for where the model was: the CPU may be taking over from a GPU that is full.
+        # The tensors were created for the model's former device if the CPU replaces a GPU.
         attention_hook.on, attention_hook.instead = (
             None if item is None else item.to(device)
             for item in (attention_hook.on, attention_hook.instead)
@@ -190,9 +230,13 @@ def forward(
 def forwards(
     pretrained: Pretrained, requests: Sequence[tuple[Tokens, Masking]]
 ) -> list[ForwardPass]:
-    """The readings of several texts from one pass, padded to the longest behind each.
+    """Run several texts in one batch, each padded to the longest.
 
-    No token looks at the padding. Within rounding they are those of `forward`, one by one.
+    No token attends to the padding. Within rounding, the results equal those of `forward`.
+
+    Args:
+        pretrained: the model.
+        requests: tokens and mask of each text.
     """
     import torch
 
@@ -224,7 +268,7 @@ def forwards(
                     pretrained,
                     tokens,
                     allowed[row, :n, :n].copy(),
-                    # copies: else a text would hold what all others in its pass have
+                    # Copies, because views would keep the tensors of the whole batch alive.
                     weights[row, :, :, :n, :n].clone(),
                     norms[row, :, :, :n].clone(),
                     hidden[row, :n].clone(),
@@ -245,7 +289,7 @@ def _reading(
     hidden: Any,
     logits: Any,
 ) -> ForwardPass:
-    """From the tensors of one text, [layer, head, query, key] and so on; copied to main memory."""
+    """Build the result from the tensors of one text, copied to main memory."""
     import torch
 
     weights, norms, vectors = (item.float().cpu().numpy() for item in (weights, norms, hidden))
@@ -260,7 +304,7 @@ def _reading(
 
 
 def _asked(pretrained: Pretrained, tokens: Tokens, masking: Masking) -> ForwardPass:
-    """One reading of the class: with others of about its length in one pass, where that pays."""
+    """Run a forward pass, batched with concurrent ones of similar length on an accelerator."""
     maximum = placement.TOGETHER[pretrained.device]
     if maximum == 1:
         return forward(pretrained, tokens, masking)
@@ -276,9 +320,15 @@ def run_network(
     network: Any, pretrained: Pretrained, ids: np.ndarray, segments: np.ndarray, device: str,
     hidden: bool = False,
 ) -> Any:  # fmt: skip
-    """A batch [batch, token] through the network, with what every lesson may ask of it.
+    """Run a batch through the network and return its output.
 
-    hidden: with the vectors behind every layer (of a decoder always).
+    Args:
+        network: the network.
+        pretrained: the model, for its tokenizer and kind.
+        ids: token ids [batch, token].
+        segments: segment ids [batch, token].
+        device: torch device.
+        hidden: True to return the hidden states of every layer; always so for a decoder.
     """
     import torch
 
@@ -294,7 +344,7 @@ def run_network(
 
 
 class ForwardCache:
-    """The last readings, as many as fit; the least recently used goes first."""
+    """LRU cache of forward passes, bounded in bytes, with single-flight computation."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -307,7 +357,7 @@ class ForwardCache:
             return key in self._kept
 
     def peek(self, key: Hashable) -> ForwardPass | None:
-        """What is kept under a key."""
+        """Return the cached forward pass of a key, or None, and mark the key as requested."""
         with self._lock:
             self._asked[key] = time.monotonic()
             if key in self._kept:
@@ -322,20 +372,20 @@ class ForwardCache:
         try:
             with turn:
                 with self._lock:
-                    if key in self._kept:  # somebody else asked for it at the same time
+                    if key in self._kept:  # computed by a concurrent request
                         return self._kept[key]
                 model, text, other, masking = key
                 pretrained = load(model)
                 tokens = texts.tokens(pretrained, text, other, min(masking.pads, MOST_PADS))
                 there = None
                 if elsewhere is not None:
-                    with device.yield_slot():  # another machine computes: this one is for others
+                    with device.yield_slot():  # another machine computes
                         there = elsewhere(model, tokens, masking, each, sent)
                 if there:
                     result = there
                 elif each is None:
                     result = _asked(pretrained, tokens, masking)
-                else:  # it may be left on the way, alone
+                else:  # unbatched, because `each` may abort the pass
                     result = forward(pretrained, tokens, masking, taps.AttentionHook(each=each))
                 self.put(key, result)
                 return result
@@ -344,7 +394,12 @@ class ForwardCache:
                 self._working.pop(key, None)
 
     def put(self, key: Hashable, forward_pass: ForwardPass) -> None:
-        """Keep it, and let go of the least recently asked for where there is no room."""
+        """Cache a forward pass and evict the least recently used ones beyond the limit.
+
+        Args:
+            key: the key.
+            forward_pass: its value; the latest one is kept even if it exceeds the limit alone.
+        """
         room = 1e6 * settings.value("SEQVIZ_FORWARD_CACHE_MB")
         with self._lock:
             self._kept[key] = forward_pass
@@ -371,8 +426,8 @@ _shelf = ForwardCache()
 
 
 def let_go() -> int:
-    """Let go of large readings that nobody has asked for in RESTS seconds; returns their bytes.
+    """Release large forward passes not requested for `RESTS` seconds and return their bytes.
 
-    Who comes back to such a text waits for one forward pass.
+    A later request for such a text recomputes it.
     """
     return _shelf.let_go()

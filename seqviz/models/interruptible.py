@@ -1,4 +1,4 @@
-"""Slow work that can be left at any moment: in a thread of its own, or in a program of its own."""
+"""Cancellable long work, in a thread (`run_cancellable`) or in a subprocess (`program`)."""
 
 from __future__ import annotations
 
@@ -16,18 +16,22 @@ from seqviz.core.paths import PACKAGE
 Progress = Callable[[float], None]
 R = TypeVar("R")
 _POLL = 0.1  # seconds
-_LAST_WORDS = 5.0  # seconds for what a program that has ended still has to say
+_LAST_WORDS = 5.0  # seconds to wait for the remaining messages of a program that has ended
 
 
 class AbandonedError(Exception):
-    """Raised in the thread when nobody waits for its work any more."""
+    """Signal that ends the worker thread of a cancelled caller."""
 
 
 def run_cancellable(work: Callable[[Progress], R], report: Progress) -> R:
-    """`work(note)` in a thread of its own; `report` is given what it noted, now and then.
+    """Run `work` in a thread, report its progress, and return its result.
 
-    A server that has fallen silent holds up nobody: what `report` raises is raised here at once,
-    and in the thread when it next notes something.
+    A server that stops responding blocks nobody: an exception of `report` is raised here at once,
+    and the thread ends when it next reports progress.
+
+    Args:
+        work: called with a function that takes the fraction of work done, 0 to 1.
+        report: called with the latest fraction every 0.1 s; raises to cancel.
     """
     latest, left = [0.0], threading.Event()
     results: list[R] = []
@@ -52,7 +56,7 @@ def run_cancellable(work: Callable[[Progress], R], report: Progress) -> R:
             thread.join(_POLL)
     except BaseException:  # cancelled
         left.set()
-        thread.join(_POLL)  # so that it starts no file in a folder that is being removed
+        thread.join(_POLL)  # else it could create a file in a folder that is being removed
         raise
     if errors:
         raise errors[0]
@@ -61,10 +65,19 @@ def run_cancellable(work: Callable[[Progress], R], report: Progress) -> R:
 
 
 def program(command: list[str], folder: Path, check: Callable[[], None]) -> str:
-    """Run a program, calling `check` now and then; what it complained of. Killed if `check` raises.
+    """Run a program and return its error messages; empty on success.
 
-    Its temporary files go into the folder: to see how far it is, and so that nothing is left
-    elsewhere when it is stopped. Raises OSError and MemoryError where it ran out of disk or memory.
+    Temporary files are created in `folder`, so that progress can be measured there and nothing
+    remains elsewhere after a cancellation.
+
+    Args:
+        command: the command line.
+        folder: folder for temporary files.
+        check: called every 0.1 s; an exception kills the program and is passed on.
+
+    Raises:
+        OSError: if the disk is full.
+        MemoryError: if the program ran out of memory or was killed for it.
     """
     temporary = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
     with subprocess.Popen(
@@ -94,21 +107,22 @@ def program(command: list[str], folder: Path, check: Callable[[], None]) -> str:
         return ""
     if "No space left on device" in words:
         raise OSError(errno.ENOSPC, "No space left on device")
-    killed = running.returncode == -9  # by the system, when its memory ends
+    killed = running.returncode == -9  # SIGKILL, by the system when memory runs out
     if killed or out_of_memory(words):
         raise MemoryError(words)
     return words or f"exit status {running.returncode}"
 
 
 def full(error: BaseException) -> bool:
-    """Whether an error says that there is no room on the disk."""
+    """Return True for an error that reports a full disk or an exhausted disk quota."""
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def out_of_memory(words: str) -> bool:
-    """Whether an error message is about memory; torch raises RuntimeError, and mmap OSError.
+    """Return True for an error message about memory.
 
-    The loader of libraries and OpenBLAS have words of their own.
+    Torch raises RuntimeError and mmap OSError; the dynamic loader and OpenBLAS use their own
+    wording.
     """
     hints = ("MemoryError", "allocate memory", "out of memory", "not enough memory",
              "failed to map segment", "Memory allocation still failed")  # fmt: skip

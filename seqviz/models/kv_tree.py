@@ -1,8 +1,8 @@
-"""A prompt of a decoder and a tree of continuations: each token is read once, with others.
+"""Key-value cache of a decoder as a tree: a prompt with branching continuations.
 
-The keys and values of the prompt are kept once, those of every token behind it alone, and all of
-them here: nothing stays in the shared model. To go on at a token, whatever its depth, its row reads
-the prompt, the tokens on the way to it, and itself.
+The keys and values of the prompt are stored once, those of each later token once per node, and all
+of them outside the shared model. To continue at a node of any depth, its row attends to the prompt,
+the tokens on its path, and itself. Each token is computed once, batched with others.
 """
 
 from __future__ import annotations
@@ -15,20 +15,33 @@ import numpy as np
 
 from seqviz.models.pretrained import Pretrained
 
-DEPTH = 64  # tokens behind the prompt
-NODES = 1024  # of a tree: 47 MB of SmolLM2, 46 kB each
-ROWS = 16  # read in one pass: the logits of one are 0.2 MB
+DEPTH = 64  # maximum number of tokens after the prompt
+NODES = 1024  # maximum number of nodes; 46 kB each for SmolLM2, 47 MB in all
+ROWS = 16  # rows of one pass; the logits of one row are 0.2 MB
 ROOT = -1  # the parent of a first token
 
 
 class KVCacheTree:
-    """One prompt within `Pretrained.run`, where its tensors live and die.
+    """Key-value cache of one prompt and a tree of continuations; used within `Pretrained.run`.
 
-    ids: of the prompt, [token], one at least. rows: that are read in one pass at the most. logits:
-    behind the prompt, float32 [vocabulary].
+    Attributes:
+        network: the decoder.
+        device: torch device.
+        length: number of tokens of the prompt.
+        rows: maximum number of rows in one pass.
+        logits: logits after the prompt, float32 [vocabulary].
+        tokens: token id of each node.
     """
 
     def __init__(self, network: Any, device: str, ids: np.ndarray, rows: int = ROWS):
+        """Run the prompt.
+
+        Args:
+            network: the decoder.
+            device: torch device.
+            ids: token ids of the prompt, [token]; at least one.
+            rows: maximum number of rows in one pass.
+        """
         import torch
 
         self.network, self.device, self.length, self.rows = network, device, len(ids), rows
@@ -40,23 +53,30 @@ class KVCacheTree:
         # [layer, keys or values, shared head, token, d_k]
         self._prompt = torch.stack([torch.stack([x.keys[0], x.values[0]]) for x in layers])
         shape = self._prompt.shape
-        self._nodes = self._prompt.new_zeros(0, *shape[:3], shape[4])  # without the token
+        self._nodes = self._prompt.new_zeros(0, *shape[:3], shape[4])  # [node, ...], no token axis
         self._paths: list[tuple[int, ...]] = []
         self.tokens: list[int] = []
 
     def path(self, node: int) -> tuple[int, ...]:
-        """The nodes from the first behind the prompt to this one; none for `ROOT`."""
+        """Return the nodes from the first after the prompt to this one; empty for `ROOT`."""
         return () if node == ROOT else self._paths[node]
 
     def ids(self, node: int) -> tuple[int, ...]:
-        """The tokens behind the prompt up to this node."""
+        """Return the token ids after the prompt up to this node."""
         return tuple(self.tokens[item] for item in self.path(node))
 
     def extend(self, parents: Sequence[int], tokens: Sequence[int]) -> tuple[list[int], Any]:
-        """A token behind each parent: the new nodes, and the logits behind each.
+        """Add one token after each parent and compute its logits.
 
-        parents: nodes, or `ROOT`. Returns numbers of nodes and float32 [row, vocabulary].
-        Raises ValueError beyond `DEPTH` or `NODES`.
+        Args:
+            parents: numbers of nodes, or `ROOT`.
+            tokens: token id of each new node.
+
+        Returns:
+            The numbers of the new nodes, and the logits after each, float32 [row, vocabulary].
+
+        Raises:
+            ValueError: beyond `DEPTH` tokens in a row or `NODES` nodes.
         """
         import torch
 
@@ -69,9 +89,13 @@ class KVCacheTree:
         return new, torch.cat(logits)
 
     def score_suffixes(self, texts: Sequence[Sequence[int]]) -> Any:
-        """The logits behind whole texts that follow the prompt; nothing of them is kept.
+        """Return the logits after complete texts that follow the prompt; the tree is unchanged.
 
-        texts: tokens of each, one at least, of similar lengths. Returns float32 [row, vocabulary].
+        Args:
+            texts: token ids of each text, at least one; similar lengths waste less padding.
+
+        Returns:
+            Logits, float32 [row, vocabulary].
         """
         import torch
         from transformers.cache_utils import Cache
@@ -80,7 +104,7 @@ class KVCacheTree:
         for at in range(0, len(texts), self.rows):
             some = texts[at : at + self.rows]
             ends = [len(text) - 1 for text in some]
-            ids = np.zeros((len(some), max(ends) + 1), int)  # padded behind, where nobody looks
+            ids = np.zeros((len(some), max(ends) + 1), int)  # causal: right padding has no effect
             for row, text in zip(ids, some, strict=True):
                 row[: len(text)] = text
             hidden = self.network.base_model(
@@ -93,9 +117,12 @@ class KVCacheTree:
         return torch.cat(results)
 
     def _layers(self, rows: int, between: Any = None) -> list[Any]:
-        """A cache of the prompt for each row, and of what stands between it and what is read.
+        """Return cache layers for a batch: the prompt for each row, then `between`.
 
-        between: [layer, keys or values, row, shared head, token, d_k].
+        Args:
+            rows: number of rows.
+            between: keys and values after the prompt, [layer, keys or values, row, shared head,
+                token, d_k].
         """
         built = []
         for k, prompt in enumerate(self._prompt):
@@ -134,7 +161,7 @@ class KVCacheTree:
 
 @cache
 def _layer() -> type:
-    """The layer of a cache that gives what stands before a token and keeps the token's own."""
+    """Return a cache layer class that concatenates stored parts and records the new token's."""
     import torch
     from transformers.cache_utils import DynamicLayer
 
@@ -160,7 +187,7 @@ def _layer() -> type:
 
 
 def ends(pretrained: Pretrained) -> frozenset[int]:
-    """The tokens behind which a decoder says nothing more."""
+    """Return the token ids after which a decoder stops (end of sequence)."""
     payload = getattr(pretrained.network.generation_config, "eos_token_id", None)
     result = {
         pretrained.tokenizer.eos_token_id,

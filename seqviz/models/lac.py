@@ -1,8 +1,8 @@
-"""Baidu's LAC as it is kept on this machine: one file of plain arrays.
+"""Baidu's LAC (lexical analysis of Chinese), stored as one file of plain arrays.
 
-From the source distribution of jieba 0.42.1, whose parameters PaddlePaddle wrote: some bytes of
-header, then float32. The table of characters is kept in half precision: all tags of the package's
-own test sentences stay as they are.
+The source distribution of jieba 0.42.1 has its parameters as PaddlePaddle wrote them: a few header
+bytes, then float32. The character table is stored in half precision, which changes no tag of the
+package's own test sentences. Entry points: `pack` and `read`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,14 @@ _PARTS = ("inputs", "bias", "gates", "candidate")
 
 
 def pack(folder: Path, archive: str) -> None:
-    """Replace the package in a folder by the one file. Nothing in it is run, or unpacked."""
+    """Replace the downloaded package by one file of arrays.
+
+    Nothing of the package is executed or unpacked.
+
+    Args:
+        folder: folder of the download.
+        archive: name of the source distribution in it.
+    """
     with tarfile.open(folder / archive) as packed:
 
         def content(name: str) -> bytes:
@@ -71,7 +78,7 @@ def pack(folder: Path, archive: str) -> None:
 
 
 def read(path: Path) -> Lac:
-    """Raises OSError, ValueError or KeyError where the file is not what `pack` wrote."""
+    """Read the file that `pack` wrote; raise OSError, ValueError or KeyError for any other."""
     with np.load(path, allow_pickle=False) as file:
         retained = dict(file.items())
     for array in retained.values():

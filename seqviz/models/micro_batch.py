@@ -1,4 +1,4 @@
-"""Requests that come at the same time, answered by one pass: nobody waits who is alone."""
+"""Micro-batching of concurrent requests; a lone request is not delayed."""
 
 from __future__ import annotations
 
@@ -22,10 +22,15 @@ class _Asked:
 
 
 class MicroBatcher(Generic[T, R]):
-    """work: from at most `maximum` items to a result for each.
+    """Groups concurrent requests of one group into batches.
 
-    Who finds no pass under way begins one at once. Others wait for its end, `patience` seconds at
-    the most; the first of them to wake takes along all that wait in the same group.
+    A request that arrives while no batch is running starts one at once. Others wait for its end, at
+    most `patience` seconds; the first to wake takes all waiting requests of its group along.
+
+    Args:
+        work: computes a batch: returns one result per item.
+        maximum: maximum number of items per batch.
+        patience: maximum wait, in seconds.
     """
 
     def __init__(
@@ -37,7 +42,12 @@ class MicroBatcher(Generic[T, R]):
         self._passes = 0
 
     def submit(self, group: Hashable, item: T) -> R:
-        """The result of this item; raises what the pass raised that it was in."""
+        """Return the result of an item, computed in a batch; an error of the batch is raised here.
+
+        Args:
+            group: only items of equal group share a batch.
+            item: the item.
+        """
         mine = _Asked(item)
         with self._changed:
             line = self._waiting.setdefault(group, [])

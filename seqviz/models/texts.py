@@ -1,6 +1,7 @@
-"""A student's text as a model reads it: tokens, ids, and what each token looks like on screen.
+"""Tokenization of a student's text, and the display form of tokens.
 
-A parameter that takes a text of a student says so (`Read`), and with it who counts what is read.
+A parameter that takes such a text declares it (`ReadBy`), together with the function that counts
+the tokens to charge for. Entry point: `tokens`.
 """
 
 from __future__ import annotations
@@ -20,17 +21,24 @@ from seqviz.core.errors import UserError
 from seqviz.core.units import Fraction
 from seqviz.models.pretrained import Pretrained, load, loaded
 
-MAX_TEXT_TOKENS = 512  # tokens of one text; what is beyond is left out and said
-_CHARACTERS = 20_000  # of a text are looked at: more than 512 tokens in any language
+MAX_TEXT_TOKENS = 512  # tokens of one text; the number of tokens left out is reported
+_CHARACTERS = 20_000  # characters of a text that are used; over 512 tokens in any language
 _VISIBLE = str.maketrans({" ": "␣", "\n": "⏎", "\t": "⇥"})
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def tokens(model: Pretrained, text: ModelText, other: ModelText = "", pads: int = 0) -> Tokens:
-    """The ids of a text or, for an encoder, of a pair; `pads` padding tokens behind.
+    """Return the tokens of a text, or of a pair for an encoder.
 
-    Raises UserError("empty_text") when a decoder has no token to read.
+    Args:
+        model: the model.
+        text: the text.
+        other: second text of a pair; ignored for a decoder.
+        pads: number of padding tokens to append.
+
+    Raises:
+        UserError: "empty_text" if a decoder has no token to read.
     """
     encoder = model.card.kind == "encoder"
     longest = min(
@@ -68,24 +76,39 @@ def tokens(model: Pretrained, text: ModelText, other: ModelText = "", pads: int 
 
 
 def unknown_tokens(model: str, text: ModelText, other: ModelText = "") -> Fraction:
-    """How many tokens of a text the vocabulary does not know, and of how many.
+    """Return the number of a text's tokens outside the vocabulary, and the number of all.
 
-    What the tokenizer puts there itself is not counted. Raises the refusals of `load` and `tokens`.
+    Tokens that the tokenizer adds are not counted. Errors of `load` and `tokens` are passed on.
+
+    Args:
+        model: name of the model.
+        text: the text.
+        other: second text of a pair (encoders).
     """
     read = tokens(load(model), text, other)
     return read.unknown, read.n_text_tokens
 
 
 def piece(model: Pretrained, token: int) -> str:
-    """One token of the vocabulary as it is shown."""
+    """Return the display form of one token of the vocabulary.
+
+    Args:
+        model: the model.
+        token: token id.
+    """
     with model.lock:
         return _pieces(model.tokenizer, [token])[0]
 
 
 def spelled(model: Pretrained, ids: Sequence[int]) -> str:
-    """What tokens spell together; bytes that make no whole character stand as ‹E4 BD›.
+    """Return the text that tokens spell; incomplete UTF-8 sequences are written as ‹E4 BD›.
 
-    Special tokens stand by their names, control characters but line ends and tabs by their bytes.
+    Special tokens are written as their names; control characters, except line ends and tabs, as
+    bytes.
+
+    Args:
+        model: the model.
+        ids: token ids.
     """
     with model.lock:
         names = model.tokenizer.convert_ids_to_tokens([int(item) for item in ids])
@@ -101,21 +124,26 @@ def spelled(model: Pretrained, ids: Sequence[int]) -> str:
 
 
 def tokens_read(model: Pretrained | str, text: str) -> int:
-    """How many tokens of a text a model reads; about so many while it is not in memory."""
+    """Return the number of a text's tokens that a model reads; an estimate if it is not loaded.
+
+    Args:
+        model: the model, or its name.
+        text: the text.
+    """
     if isinstance(model, str):
         if not loaded(model):
             return estimate(text)
         model = load(model)
     try:
         return len(tokens(model, text).ids)
-    except UserError:  # there is nothing to read
+    except UserError:  # an empty text
         return 0
 
 
 def estimate(text: str) -> int:
-    """About how many tokens of a text are read, without the tokenizer of any model.
+    """Return an estimated number of tokens read of a text, without a tokenizer.
 
-    Four letters of English are a token, and so is one character of Chinese.
+    Four ASCII characters count as one token, and so does any other character (Chinese).
     """
     plain = sum(character.isascii() for character in text)
     return min(MAX_TEXT_TOKENS, math.ceil(plain / 4) + len(text) - plain)
@@ -132,10 +160,12 @@ codecs.register_error("seqviz.bytes", _shown_bytes)
 
 @dataclass(frozen=True)
 class ReadBy:
-    """Declares a parameter as a student's text (or as several).
+    """Annotation of a parameter that takes a student's text, or several.
 
-    reader: the parameter that says who reads it. count: how many tokens of a text that reader
-    reads, its argument first; those of a pretrained model unless it says something else.
+    Attributes:
+        reader: name of the parameter that says which model reads the text.
+        count: returns the number of tokens read, given the reader's argument and a text; by default
+            that of a pretrained model.
     """
 
     reader: str = "model"
@@ -149,33 +179,33 @@ def _nothing(_: Any, text: str) -> int:
     return 0
 
 
-# Cut or counted in milliseconds, as often as somebody types; no network reads it.
+# A text that is only tokenized or counted, within milliseconds; no network reads it.
 TokenizerText = Annotated[str, ReadBy("text", _nothing)]
 
 
 @cache
 def read_by(function: Callable[..., Any]) -> dict[str, ReadBy]:
-    """The parameters of a function that take texts, each with who reads it.
+    """Return the `ReadBy` annotation of each parameter of a function that takes a text.
 
-    The names in its annotations have to be there when it runs, not only for type checkers.
+    Names in the function's annotations must exist at run time, not only for type checkers.
     """
     hints = get_type_hints(function, include_extras=True)
     return {name: mark for name, hint in hints.items() if (mark := _mark(hint)) is not None}
 
 
 def _mark(hint: Any) -> ReadBy | None:
-    """What is declared of a text, of a text or None, or of a sequence of texts."""
+    """Return the annotation of a text, an optional text, or a sequence of texts."""
     parts = (*getattr(hint, "__metadata__", ()), *map(_mark, get_args(hint)))
     return next((part for part in parts if isinstance(part, ReadBy)), None)
 
 
 def _clean(text: str) -> str:
-    # Half a surrogate pair cannot be written as UTF-8, and the tokenizer would raise.
+    # A lone surrogate cannot be encoded as UTF-8, and the tokenizer would raise.
     return text[:_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
 
 
 def _pieces(tokenizer: Any, ids: list[int]) -> tuple[str, ...]:
-    """Word pieces as the vocabulary writes them; byte-level tokens as the text they stand for."""
+    """Return word pieces as in the vocabulary, byte-level tokens as the text they encode."""
     names = tokenizer.convert_ids_to_tokens(ids)
     if not _by_bytes(tokenizer):
         return tuple(names)
@@ -187,12 +217,12 @@ def _pieces(tokenizer: Any, ids: list[int]) -> tuple[str, ...]:
 
 
 def _by_bytes(tokenizer: Any) -> bool:
-    """Whether its pieces are made of bytes: then there is one for any text."""
+    """Return True for a byte-level vocabulary, which covers any text."""
     return "ByteLevel" in str(tokenizer.backend_tokenizer.decoder)
 
 
 def _from_bytes(name: str) -> str:
-    """A byte-level token: its characters, or its bytes where it holds a part of a character."""
+    """Return a byte-level token as characters, or as bytes if it is part of a character."""
     raw = bytes(_byte_of()[letter] for letter in name)
     try:
         visible = raw.decode("utf-8").translate(_VISIBLE)
@@ -204,7 +234,11 @@ def _from_bytes(name: str) -> str:
 
 @cache
 def _byte_of() -> dict[str, int]:
-    """The byte behind each letter of a byte-level vocabulary (Radford et al., 2019)."""
+    """Return the byte of each letter of a byte-level vocabulary.
+
+    References:
+        Radford et al. (2019), Language models are unsupervised multitask learners (GPT-2).
+    """
     printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in printable]
     return {chr(byte): byte for byte in printable} | {

@@ -1,6 +1,6 @@
-"""A table of word vectors as it is kept on this machine: frequent words, in half precision.
+"""Stored table of GloVe word vectors: frequent words, in half precision.
 
-The package of GloVe has 400,000 words of 50 float32 each (80 MB); a lesson needs the first 20,000.
+The GloVe package has 400,000 words of 50 float32 each (80 MB); the lessons need the first 20,000.
 """
 
 from __future__ import annotations
@@ -13,24 +13,29 @@ from jaxtyping import Float16
 
 WORDS = 20_000
 FILE = "words.npz"
-_NAMES = "glove_6B_index.parquet"  # one column, in the order of the rows
+_NAMES = "glove_6B_index.parquet"  # one column: the words, in the order of the rows
 
 
 @dataclass(frozen=True)
 class StoredVectors:
-    """Words from the most frequent down, and their vectors."""
+    """Words in order of decreasing frequency, and their vectors."""
 
     words: tuple[str, ...]
     vectors: Float16[np.ndarray, "word dimension"]
 
     @property
     def bytes(self) -> int:
-        """Of the vectors in memory."""
+        """Bytes of the vectors in memory."""
         return int(self.vectors.nbytes)
 
 
 def reduce(folder: Path, table: str) -> None:
-    """Replace the two files of the package in a folder by one of the first `WORDS` words."""
+    """Replace the package's two files by one with the first `WORDS` words.
+
+    Args:
+        folder: folder of the download.
+        table: name of the file of vectors in it.
+    """
     from pyarrow import parquet
 
     words = parquet.read_table(folder / _NAMES).column(0)[:WORDS].to_pylist()
@@ -41,13 +46,18 @@ def reduce(folder: Path, table: str) -> None:
 
 
 def write(path: Path, table: StoredVectors) -> None:
-    """A file of plain arrays. (No word has a line break.)"""
+    """Write the table as a file of plain arrays; no word may contain a line break.
+
+    Args:
+        path: the file.
+        table: words and vectors.
+    """
     letters = np.frombuffer("\n".join(table.words).encode(), np.uint8)
     np.savez_compressed(path, words=letters, vectors=table.vectors)
 
 
 def read(path: Path) -> StoredVectors:
-    """Raises OSError, ValueError or KeyError where the file is not what `write` wrote."""
+    """Read the file that `write` wrote; raise OSError, ValueError or KeyError for any other."""
     with np.load(path, allow_pickle=False) as retained:
         words = tuple(retained["words"].tobytes().decode().split("\n"))
         vectors = retained["vectors"]

@@ -26,7 +26,7 @@ FigureCall = tuple[Any, ...]
 
 
 class PendingError(Exception):
-    """Raised where a bench waits for a dependency: a model to fetch, a training not yet started.
+    """Missing dependency of a bench: a model to fetch, a training not yet started.
 
     The host reports the reason to the reader.
     """
