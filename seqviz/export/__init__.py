@@ -1,1 +1,1 @@
-"""Benches outside the app: notebook widgets, reports of a room, figures from the command line."""
+"""Benches outside the app: notebook widgets, room reports, figures from the command line."""

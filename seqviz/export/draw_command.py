@@ -1,4 +1,4 @@
-"""`seqviz draw`: the figure of a bench as a file, without a page."""
+"""`seqviz draw`: write the figure of a bench to a file, without a page. Entry point: `draw`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,21 @@ FILE_TYPES = (".html", ".svg", ".json")
 def draw(
     slug: str, name: str, settings: Sequence[str], out: Path, language: str, dark: bool, train: bool
 ) -> None:
-    """Draw a bench of a lesson at these settings ("--gain", "0.9", ...) into a file.
+    """Write the figure of a bench to a file and print its metrics.
 
-    Settings of a bench that it builds on are "--<bench>.<name>". Raises ValueError, which says what
-    to do, for a lesson, a bench, a setting, a kind of file or a figure that there is not, and for a
-    place where no file can be.
+    Args:
+        slug: the lesson.
+        name: the bench.
+        settings: alternating names and values ("--gain", "0.9", ...), values as in a permalink.
+            Settings of a bench that this one depends on are "--<bench>.<name>".
+        out: the file; its suffix is one of `FILE_TYPES`.
+        language: language code.
+        dark: True for the dark theme.
+        train: True to train now where no result is shipped.
+
+    Raises:
+        ValueError: for an unknown lesson, bench or setting, an unsupported file type, a path that
+            cannot be written, or a bench without a figure. The message says what to do.
     """
     bench = _bench(slug, name)
     if problem := atomic_write.unwritable(out):
@@ -61,7 +71,7 @@ def _bench(slug: str, name: str) -> Bench:
 
 
 def _values(bench: Bench, settings: Sequence[str]) -> dict[str, Any]:
-    """Names with values, each as the text of a permalink."""
+    """Parse pairs of names and values, each value the text of a permalink."""
     if len(settings) % 2 or not all(word.startswith("--") for word in settings[::2]):
         raise ValueError(f"Settings are pairs such as --gain 0.9, and not {' '.join(settings)!r}.")
     result: dict[str, Any] = {}

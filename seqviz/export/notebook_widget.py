@@ -1,10 +1,10 @@
-"""A bench in a notebook, live: its controls beside the figure, which is drawn again as they move.
+"""Interactive notebook widget: a bench with its controls (`LiveBench`).
 
-There is no server of ours: the kernel runs the bench, and the browser draws with the slider and the
-Plotly.js of the pages (`assets/static`), so nothing is fetched. A notebook that is saved has that
-script once (`Script`), and below each bench a picture and its words, which a page hides where the
-bench itself is drawn. Needs anywidget, which Jupyter, VS Code, Colab and marimo show (`pip install
-'.[notebook]'`); without it `Output` shows a figure that stands still.
+The kernel runs the bench. The browser draws with the sliders and the Plotly.js of the app
+(`assets/static`), so nothing is downloaded. A saved notebook contains that script once (`Script`),
+and under each bench an image and its notes, which the page hides where the widget is displayed.
+Requires anywidget, which Jupyter, VS Code, Colab and marimo support (`pip install '.[notebook]'`);
+without it, `Output` shows a static figure.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ STYLES = ("components/slider.css", "components/native_controls.css", "embed/note
 
 @cache
 def packed() -> str:
-    """The script of all benches, as a browser unpacks it: gzip in base64, a third of its length."""
+    """Return the script of all benches, gzipped and base64-encoded: a third of its length."""
     return base64.b64encode(gzip.compress(_module().encode(), 9, mtime=0)).decode("ascii")
 
 
 def _module() -> str:
-    """Controls, Plotly.js and the bench as one module: a notebook cannot load one from another."""
+    """Return controls, Plotly.js and the bench as one module; notebooks cannot import modules."""
     *ours, plotly, bench = (read_asset(STATIC / name).decode() for name in SCRIPTS)
     controls = re.sub(r"(?m)^(export |import .*$)", "", "\n".join(ours))
     return "\n".join([controls, plotly, bench])
@@ -66,16 +66,16 @@ def _version() -> str:
 
 
 class Script(ipywidgets.Widget):
-    """The script that the benches of a notebook share: a model without a view."""
+    """The script that all benches of a notebook share: a widget model without a view."""
 
     packed = traitlets.Unicode().tag(sync=True)
 
 
-_shared = threading.local()  # marimo serves each of its sessions in a thread of its own
+_shared = threading.local()  # marimo serves each session in a separate thread
 
 
 def _script() -> Script:
-    """The one of this notebook; another where somebody has closed all widgets."""
+    """Return the script of this notebook; a new one after all widgets were closed."""
     script: Script | None = getattr(_shared, "script", None)
     if script is None or script.comm is None:
         script = _shared.script = Script(packed=packed())
@@ -83,10 +83,15 @@ def _script() -> Script:
 
 
 class LiveBench(anywidget.AnyWidget):
-    """One bench with its controls. `output` is what it shows at the settings as they stand.
+    """Widget of one bench with its controls.
 
-    shown: what the browser draws; asked: what it asks for, as the texts of a permalink by control.
-    script, version: what draws it, and which one that is. mark: the class of what it hides.
+    Attributes:
+        output: output at the current settings.
+        shown: what the browser draws.
+        asked: what the browser requests: permalink texts by control, and a number.
+        script: the script that draws it.
+        version: hash of that script.
+        mark: CSS class of the static elements that it hides.
     """
 
     _esm = (STATIC / LOADER).read_text("utf-8")
@@ -113,10 +118,10 @@ class LiveBench(anywidget.AnyWidget):
             self.send({"packed": packed()})
 
     def _ipython_display_(self) -> None:
-        """Show it, and below it for a page without widgets its picture and words, in two outputs.
+        """Display the widget, then its static image and notes, as two outputs.
 
-        Of one output a page takes one kind, and that is the widget wherever its state was saved,
-        or a Jupyter is open: also where it then cannot be drawn.
+        Of one output a page selects one MIME type: the widget wherever its state was saved or
+        Jupyter is open, even if it then cannot be drawn.
         """
         from IPython.display import display
 
@@ -130,12 +135,12 @@ class LiveBench(anywidget.AnyWidget):
         display({**below, "text/plain": ""}, raw=True)
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """The widget, and beside it what is shown where no widget can live."""
+        """Return the widget with the static form for pages without widgets."""
         live = super()._repr_mimebundle_(**options)
         return live and ({**live[0], **self.output.static_bundle()}, live[1])
 
     def _params(self, raw: Mapping[str, str]) -> dict[str, Any]:
-        """The values of the texts of a link. Raises ValueError or KeyError for what is none."""
+        """Parse permalink texts; raise ValueError or KeyError for an invalid one."""
         declared = dict(controls.controls(self._bench.declaration))
         return {name: declared[name].parse(text) for name, text in raw.items()}
 

@@ -1,4 +1,4 @@
-"""What is left of a class in a room, as a notebook: votes in words, figures as calls."""
+"""Report of a room as a notebook: votes as text, figures as calls. Entry point: `build`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,16 @@ from seqviz.stats import proportions
 
 
 def build(left: Mapping[str, Any], text: Text, address: str) -> bytes:
-    """An .ipynb of `Room.afterwards`. address: of the app, with a slash at its end, for links.
+    """Return the report of a room as an .ipynb file.
 
-    Nobody's seat or name is in it, as there is none in `left`.
+    It contains no seats and no names; `left` has none.
+
+    Args:
+        left: `RoomSummary.to_dict` of the room.
+        text: texts in the teacher's language.
+        address: URL of the app with a trailing slash, for links.
     """
-    import nbformat.v4 as nb  # slow to import; nobody waits for it but who asks for a notebook
+    import nbformat.v4 as nb  # slow to import, and only needed for reports
 
     cells: list[Any] = []
 
@@ -70,7 +75,7 @@ def build(left: Mapping[str, Any], text: Text, address: str) -> bytes:
 
 
 def written(cells: Sequence[Any]) -> bytes:
-    """Cells as a file; the same cells give the same file."""
+    """Return notebook cells as the bytes of an .ipynb file; equal cells give equal files."""
     import nbformat.v4 as nb
     from nbformat import writes
 
@@ -87,10 +92,13 @@ def written(cells: Sequence[Any]) -> bytes:
 
 
 def call(location: Mapping[str, Any], language: str) -> str:
-    """The call that draws what stands at a place, see `room.shows`; "" where no bench does.
+    """Return the call that reproduces a location (see `room.shows`); "" if it has no bench.
 
-    Settings of other benches than this and those on which it builds, and what no control takes,
-    are passed over, as a page does.
+    Settings that no control accepts, and those of unrelated benches, are ignored, as on a page.
+
+    Args:
+        location: lesson, bench and values.
+        language: language code.
     """
     slug, name = location["lesson"], location["bench"]
     those = lesson_controls(slug)
@@ -131,7 +139,7 @@ def _run(item: Mapping[str, Any]) -> str:
 
 
 def _question(item: Mapping[str, Any], text: Text) -> str:
-    """The question, its answers with their votes and intervals, and how votes have moved."""
+    """Return a question, its options with votes and intervals, and the flow between the rounds."""
     key, rounds = item["key"], item["counts"]
     position = _place(key)
     known_one = text.has(f"{position}.options")
@@ -176,7 +184,7 @@ def _slug(code: str) -> str:
 
 
 def _place(key: str) -> str:
-    """Where the words of a key of a page are: ar.predict.decay -> ar_fitting.predict.decay."""
+    """Return the text key of a page key: ar.predict.decay -> ar_fitting.predict.decay."""
     code, _, rest = key.partition(".")
     return f"{_slug(code)}.{rest}"
 
@@ -187,7 +195,7 @@ def _key(goal: str, kind: str) -> str:
 
 
 def _words(key: str, text: Text, part: str) -> str:
-    """A question or a task with its lesson before it; the key where nobody has words for it."""
+    """Return a question or task after the lesson's title; the key itself if it has no text."""
     position = _place(key)
     words = text(f"{position}.{part}") if text.has(f"{position}.{part}") else key
     slug = position.partition(".")[0]
