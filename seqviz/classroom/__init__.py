@@ -1,6 +1,6 @@
-"""A class in one place: rooms in memory, their seats, votes, and what a teacher shows.
+"""Rooms in memory: seats, polls, shared texts, and what a teacher shows.
 
-Nothing here knows a network, a page or a language. A room has a code that students type, a token
-that only its teacher's browser has, and seats, each with a secret of its own. There are no names
-and nothing is kept: a room ends with the lecture.
+The package knows no network, page or language. A room has a code that students type, a token that
+only its teacher's browser has, and seats with one secret each. No names are stored, and a room ends
+with the lecture. Entry point: `rooms.Rooms`.
 """

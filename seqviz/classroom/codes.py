@@ -1,39 +1,44 @@
-"""Codes that are read from a projector and typed on a phone: letters, check letter, length."""
+"""Room codes to read from a projector and type on a phone, with a check letter."""
 
 from __future__ import annotations
 
 import math
 import secrets
 
-# Without letters and digits that are taken for one another in any type: 0 O Q D, 1 I L, 2 Z, 5 S,
-# 8 B, U V, G C.
+# Excludes letters and digits that are confused in some typeface: 0 O Q D, 1 I L, 2 Z, 5 S, 8 B,
+# U V, G C (only C remains).
 ALPHABET = "ACEFHJKMNPRTWXY34679"
 _TIMES_ALPHA = (0, 2, 3, 1)  # products with a generator of the field of four elements
 
 
 def length(rooms: int, guesses: float, risk: float) -> int:
-    """The fewest letters with which a guesser finds one of the open rooms at most with this risk.
+    """Return the number of letters that bounds the probability of guessing an open room's code.
 
-    The check letter is not counted: a guesser can compute it.
+    The check letter is not counted, because a guesser can compute it. Union bound: each guess hits
+    one of `rooms` among all codes.
 
-    guesses: how many the limits let through while a room is open. By the union bound: each guess
-    hits one of `rooms` among all codes.
+    Args:
+        rooms: number of open rooms.
+        guesses: number of guesses that the rate limits allow while a room is open.
+        risk: the bound on the probability.
     """
     return math.ceil(math.log(rooms * guesses / risk, len(ALPHABET)))
 
 
 def new(length: int) -> str:
-    """Draw so many letters from the system's source of randomness, and add the check letter."""
+    """Draw random letters from the operating system's source and append the check letter."""
     rendered = "".join(secrets.choice(ALPHABET) for _ in range(length))
     return next(rendered + check for check in ALPHABET if is_valid(rendered + check))
 
 
 def is_valid(code: str) -> bool:
-    """Return whether the check letter fits; one wrong letter or two swapped neighbors never do.
+    """Return True where the check letter fits.
 
-    The alphabet is taken as the product of the fields of four and of five elements; a code is
-    valid where its letters, weighted with the powers of a generator, sum to zero in both. The
-    difference of two neighboring weights is not zero either, so a swap shows as well.
+    A single wrong letter or a swap of two neighbors is always detected.
+
+    The alphabet is the product of the fields of four and of five elements. A code is valid if its
+    letters, weighted with the powers of a generator, sum to zero in both. The difference of two
+    neighboring weights is not zero either, so that a swap is detected.
     `assets/static/classroom/room_code.js` computes the same.
     """
     four = five = 0
@@ -45,7 +50,7 @@ def is_valid(code: str) -> bool:
 
 
 def read(typed: str) -> str:
-    """A code as it was typed: in lower case, full-width, with spaces or a hyphen. Empty for none.
+    """Normalize a typed code: case, full-width letters, spaces and hyphens; "" if invalid.
 
     >>> read("ｋｍｔ-rax")
     'KMTRAX'
@@ -59,9 +64,9 @@ def read(typed: str) -> str:
 
 
 def format_code(code: str) -> str:
-    """As it is written for people: in two halves.
+    """Return a code in two halves, for display.
 
-    >>> shown("KMTRAX")
+    >>> format_code("KMTRAX")
     'KMT RAX'
     """
     half = (len(code) + 1) // 2

@@ -1,8 +1,9 @@
-"""Tokens of teachers and seats: only this server's key makes one, and it proves a right again.
+"""Signed tokens of teachers and seats; the key stays on the server.
 
-A token holds the time when its room was opened, a nonce, and a keyed digest over its purpose (a
-teacher, or the number of a seat), the room's code, that time and the nonce. Nothing has to be
-remembered to check one, so it is valid across restarts for as long as the key is kept.
+A token holds the time when its room was opened, a nonce, and a keyed digest of its purpose
+(teacher, or seat number), the room's code, that time and the nonce. Tokens are verified without
+stored state, so they stay valid across restarts as long as the key is kept. Entry point:
+`Credentials`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import secrets
 from dataclasses import dataclass, field
 
 KEY_BYTES = 32
-_TIME, _NONCE, _DIGEST = 5, 10, 21  # bytes; 36 in all are 48 letters without padding
+_TIME, _NONCE, _DIGEST = 5, 10, 21  # bytes; 36 bytes are 48 base64 letters without padding
 _MARK = 12  # bytes
 
 
@@ -24,8 +25,8 @@ class Credentials:
     """Issues and verifies tokens.
 
     Attributes:
-        key: at least `KEY_BYTES` random bytes, which nobody else has.
-        is_lasting: whether the key is the same after a restart of the process.
+        key: at least `KEY_BYTES` random bytes, secret.
+        is_lasting: True where the key survives a restart of the process.
     """
 
     key: bytes = field(default_factory=lambda: secrets.token_bytes(KEY_BYTES), repr=False)
@@ -35,26 +36,26 @@ class Credentials:
         """Return a token for the teacher of a room.
 
         Args:
-            code: of the room.
-            opened: when it was opened, in seconds since 1970.
+            code: code of the room.
+            opened: opening time, in seconds since 1970.
         """
         return self._issue(b"teacher", code, opened)
 
     def issue_seat(self, code: str, opened: int, number: int) -> str:
-        """Return a secret for a seat: its number, a point, and a token."""
+        """Return the secret of a seat: its number, a dot, and a token."""
         return f"{number}.{self._issue(_seat_purpose(number), code, opened)}"
 
     def mark_device(self, code: str, opened: int, device: str) -> str:
-        """Return a name of a device in a room, which says nothing of it and is of no other room."""
+        """Return a pseudonym of a device, valid in one room, that does not reveal the device."""
         message = b"\0".join((b"device", code.encode(), b"%d" % opened, device.encode()))
         return hmac.digest(self.key, message, hashlib.sha256)[:_MARK].hex()
 
     def opened_by_teacher(self, token: str, code: str) -> int | None:
-        """Return when the room of this teacher was opened; None where the token is not valid."""
+        """Return the opening time of this teacher's room; None for an invalid token."""
         return self._opened(token, b"teacher", code)
 
     def opened_by_seat(self, secret: str, code: str) -> tuple[int, int] | None:
-        """Return the number of a seat and when its room was opened; None where it is not valid."""
+        """Return the number of a seat and its room's opening time; None for an invalid secret."""
         digits, _, token = secret.partition(".")
         if not (digits.isascii() and digits.isdecimal() and len(digits) <= 4):
             return None
@@ -66,7 +67,7 @@ class Credentials:
         return base64.urlsafe_b64encode(body + self._digest(purpose, code, body)).decode()
 
     def _opened(self, token: str, purpose: bytes, code: str) -> int | None:
-        """Check a token; takes as long for any of the right length."""
+        """Verify a token in constant time for its length; return the opening time or None."""
         try:
             raw = base64.b64decode(token.encode("ascii"), b"-_", validate=True)
         except (ValueError, binascii.Error):

@@ -1,7 +1,7 @@
-"""A prediction that a class draws: one sketch of each seat, hidden until all are revealed.
+"""A prediction drawn by a class: one sketch per seat, hidden until all are revealed.
 
-A sketch is whole numbers between 0 and an end that the question has: heights of a curve or of bars
-in parts of the axis, or column and row of a cell. There is nothing in it to read.
+A sketch is a list of integers from 0 to a limit that the question sets: heights of a curve or of
+bars in steps of the axis, or column and row of a cell. It contains no text.
 """
 
 from __future__ import annotations
@@ -19,14 +19,20 @@ from seqviz.stats.intervals import median_rank
 Kind = Literal["curve", "bar", "cell"]
 SKETCH_KINDS = ("curve", "bar", "cell")
 QUARTILES = (0.25, 0.5, 0.75)
-MARKS, LARGEST = 64, 1000  # numbers of a sketch, and the end of each, at most
+MARKS, LARGEST = 64, 1000  # maximum count of numbers in a sketch; maximum of each limit
 
 
 @dataclass
 class DrawnPredictions:
-    """key: of the question. number: how many were put before it in this room, votes too, and this.
+    """A question that students answer by drawing, and their sketches.
 
-    limits: the largest that each number of a sketch can be. sketches: by seat.
+    Attributes:
+        key: key of the question.
+        kind: "curve", "bar" or "cell".
+        limits: largest value of each number of a sketch.
+        number: number of this question in the room, counted from 1 together with polls.
+        state: "open", "closed" or "revealed".
+        sketches: sketches by seat.
     """
 
     key: str
@@ -37,17 +43,17 @@ class DrawnPredictions:
     sketches: dict[int, array[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what nobody can draw."""
+        """Raise ValueError for an unknown kind or invalid limits."""
         fewest, maximum = (2, 2) if self.kind == "cell" else (1, MARKS)
         if self.kind not in SKETCH_KINDS or not fewest <= len(self.limits) <= maximum:
-            raise ValueError("These are no numbers of a sketch.")
+            raise ValueError("Unknown kind of sketch, or a wrong number of limits.")
         if not all(_whole(end) and 1 <= end <= LARGEST for end in self.limits):
-            raise ValueError("These are no ends.")
+            raise ValueError(f"Limits are integers from 1 to {LARGEST}.")
 
     def draw(self, seat: int, marks: Sequence[Any]) -> bool:
-        """Keep a sketch; a seat may change its own until it is closed.
+        """Store a sketch; a seat may replace it until the question is closed.
 
-        Returns False where it is not open, or what was drawn is no sketch of this question.
+        Returns False if the question is not open, or the sketch does not fit it.
         """
         if self.state != "open" or not self._fits(marks):
             return False
@@ -55,7 +61,10 @@ class DrawnPredictions:
         return True
 
     def recall(self, seat: int, marks: Sequence[Any]) -> bool:
-        """Keep a sketch again that a server has forgotten; one that is kept stays as it is."""
+        """Restore a sketch that a restarted server has lost; a stored sketch is not replaced.
+
+        Returns True where the sketch was restored.
+        """
         if seat in self.sketches or not self._fits(marks):
             return False
         self.sketches[seat] = array("H", marks)
@@ -67,17 +76,17 @@ class DrawnPredictions:
         )
 
     def close(self) -> None:
-        """No more of them."""
+        """Accept no more sketches."""
         if self.state == "open":
             self.state = "closed"
 
     def reveal(self) -> None:
-        """Show what was drawn."""
+        """Reveal the sketches."""
         self.state = "revealed"
 
     @property
     def cloud(self) -> list[list[int]]:
-        """All of them without their seats: in an order that does not tell who drew which."""
+        """All sketches without their seats, sorted to hide who drew which."""
         return sorted(list(marks) for marks in self.sketches.values())
 
     @cached_property
@@ -85,16 +94,16 @@ class DrawnPredictions:
         return {"key": self.key, "number": self.number, **summary(self.kind, self.cloud)}
 
     def snapshot(self, teacher: bool) -> dict[str, Any]:
-        """What the class has drawn; the sketches themselves to the teacher."""
+        """Return the revealed summary; for the teacher, the sketches as well."""
         return {**self._revealed, "sketches": self.cloud} if teacher else self._revealed
 
 
 def summary(kind: Kind, cloud: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """How many there are; of curves and bars median and quartiles at each place, of cells counts.
+    """Return the number of sketches; medians and quartiles of curves and bars, counts of cells.
 
-    Quartiles by linear interpolation between the two nearest, as numpy has them. below, above:
-    how far the 95% interval of the median reaches from it, at each place by itself; empty for
-    fewer than six.
+    Quartiles use linear interpolation between the two nearest values, as in numpy. `below` and
+    `above` are the distances from the median to the ends of its 95% interval, pointwise; they are
+    empty for fewer than six sketches.
     """
     if kind == "cell":
         counted = Counter((column, row) for column, row in cloud)
@@ -120,7 +129,7 @@ def _quantile(ordered: Sequence[int], part: float) -> float:
     at = part * (len(ordered) - 1)
     low, rest = int(at), at - int(at)
     result = ordered[low] + (rest and rest * (ordered[low + 1] - ordered[low]))
-    return int(result) if result == int(result) else result  # shorter in a message
+    return int(result) if result == int(result) else result  # an integer is shorter in JSON
 
 
 def _whole(value: object) -> bool:

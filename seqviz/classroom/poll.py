@@ -1,7 +1,11 @@
-"""A question put to a class: votes in two rounds, hidden until they are revealed.
+"""A poll of a class: two rounds of votes, hidden until they are revealed.
 
-Vote, talk, vote again (Crouch and Mazur, 2001, "Peer instruction", American Journal of Physics 69):
-between the rounds nothing is shown, and afterwards the flow from the first answers to the second.
+Students vote, discuss and vote again. Nothing is shown between the rounds; afterwards, the flow
+from first to second answers is shown.
+
+References:
+    Crouch and Mazur (2001), Peer instruction: Ten years of experience and results, American Journal
+        of Physics 69.
 """
 
 from __future__ import annotations
@@ -17,9 +21,15 @@ ROUNDS = 2
 
 @dataclass
 class Poll:
-    """key: of the question. options: how many answers it has. number: as of `Sketches`. votes: of
-    each round, by seat. devices: who of them has voted, where devices are told apart: the seat of
-    each, a round.
+    """A question with fixed options, and its votes.
+
+    Attributes:
+        key: key of the question.
+        options: number of options.
+        number: number of this question in the room, counted from 1 together with drawn predictions.
+        state: "open", "closed" or "revealed".
+        votes: for each round, option by seat.
+        devices: for each round, the voting seat by device, for devices that can be distinguished.
     """
 
     key: str
@@ -31,15 +41,14 @@ class Poll:
 
     @property
     def round(self) -> int:
-        """1 or 2."""
+        """The current round, 1 or 2."""
         return len(self.votes)
 
     def vote(self, seat: int, option: int, device: str = "") -> bool:
-        """Count a vote; a seat may change its own until the round is closed.
+        """Count a vote; a seat may change it until the round is closed.
 
-        A device that can be told apart has one vote: that of the tab that voted last.
-
-        Returns False where the round is not open or there is no such answer.
+        A device that can be distinguished has one vote: that of the tab that voted last. Returns
+        False if the round is not open or the option does not exist.
         """
         if self.state != "open" or not 0 <= option < self.options:
             return False
@@ -47,7 +56,10 @@ class Poll:
         return True
 
     def recall(self, round_: int, seat: int, option: int, device: str = "") -> bool:
-        """Count a vote again that a server has forgotten; one that is counted stays as it is."""
+        """Restore a vote that a restarted server has lost; a counted vote is not replaced.
+
+        Returns False if the round or the option does not exist.
+        """
         if not (1 <= round_ <= self.round and 0 <= option < self.options):
             return False
         if seat not in self.votes[round_ - 1] and device not in self.devices[round_ - 1]:
@@ -64,12 +76,12 @@ class Poll:
         votes[seat] = option
 
     def close(self) -> None:
-        """No more votes in this round."""
+        """Accept no more votes in this round."""
         if self.state == "open":
             self.state = "closed"
 
     def reopen(self) -> bool:
-        """Open the second round. Returns False where there has been one, or all is revealed."""
+        """Open the second round; return False if it was opened before, or the poll is revealed."""
         if self.state == "revealed" or self.round == ROUNDS:
             return False
         self.votes.append({})
@@ -78,15 +90,18 @@ class Poll:
         return True
 
     def reveal(self) -> None:
-        """Show what was voted."""
+        """Reveal the votes."""
         self.state = "revealed"
 
     def counts(self) -> list[list[int]]:
-        """How often each answer was given, a list a round."""
+        """Return the number of votes of each option, one list per round."""
         return [tally(votes.values(), self.options) for votes in self.votes]
 
     def flow(self) -> list[list[int]] | None:
-        """How many went from each answer (row) to each (column), of who voted twice; else None."""
+        """Return the number of voters from each first (row) to each second option (column).
+
+        Only seats that voted twice are counted. Returns None before the second round.
+        """
         if self.round < ROUNDS:
             return None
         first, second = self.votes
@@ -95,6 +110,6 @@ class Poll:
 
 
 def tally(votes: Iterable[int], options: int) -> list[int]:
-    """How often each of the answers 0, 1, ... was given."""
+    """Return the number of votes of each option 0, 1, ..."""
     counted = Counter(votes)
     return [counted[option] for option in range(options)]

@@ -1,4 +1,4 @@
-"""What is left of a lecture: a copy of what a room holds, and the table that is made of it."""
+"""`RoomSummary`: a copy of a room's content for export after a lecture."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from seqviz.classroom.seed_experiment import SeedExperimentRun
 
 @dataclass(frozen=True)
 class RoomSummary:
-    """A copy that another thread may read while the room goes on.
+    """A copy of a room's content that another thread can read while the room continues.
 
     Attributes:
-        seats: how many there are.
-        ballots: questions with their votes, in the order in which they were put.
-        sketches: drawn questions, likewise.
-        sent: what students have sent, as in `room.shows`.
-        texts: those on the board.
-        goals: how many have reached which goal.
-        runs: benches that the class has run.
+        seats: number of seats.
+        ballots: polls with their votes, in the order of asking.
+        sketches: drawn predictions, in the order of asking.
+        sent: locations that students have sent (see `room.shows`).
+        texts: the approved texts.
+        goals: number of seats that reached each target.
+        runs: seed experiments of the room.
     """
 
     seats: int
@@ -34,7 +34,7 @@ class RoomSummary:
     runs: Sequence[SeedExperimentRun]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it, without seats."""
+        """Return the summary as JSON values, without seats."""
         return {
             "seats": self.seats,
             "questions": [

@@ -1,6 +1,6 @@
-"""One room: who sits in it, what a teacher and students may say, and what everybody is told.
+"""One room: its seats, the messages that teacher and students send, and its snapshots.
 
-Everything here belongs to one event loop: no lock, and no call waits.
+All methods run in one event loop, so there are no locks, and no method blocks.
 """
 
 from __future__ import annotations
@@ -28,43 +28,60 @@ from seqviz.classroom.storage import ClosedRooms
 from seqviz.core.errors import UserError
 
 SEATS = 300
-DESERTED = 1800.0  # seconds after which a room ends whose teacher is gone, and a seat is free
-AWAY = 60.0  # seconds after which a seat without a stream is nobody's who is here
-# In which a page that has lost its line keeps its seat or room, however full it is: as long as it
-# was there before, so that a phone or laptop may sleep, within these.
+DESERTED = 1800.0  # seconds without a page until a room ends, or a seat is freed
+AWAY = 60.0  # seconds without a stream until a seat counts as absent
+# A disconnected page keeps its seat or room for as many seconds as it was connected before, within
+# these bounds, even if the room is full: a phone or laptop may sleep.
 GRACE_S, LONG_GRACE_S = 10.0, 600.0
-RESTORE_S = 60.0  # in which pages tell a server that was started anew what was voted and drawn
-STUCK = 180.0  # seconds at one bench without a change
-SENT, EACH = 300, 3  # settings that students have sent, of all and of one seat
-GOALS = 40  # of one seat
-QUESTIONS = 40  # of each kind, whose votes or drawings are kept
-BENCHES = 80  # that a teacher can allow by name
-PLACE = 4000  # characters of what a teacher shows: a lesson's name and the settings of its benches
+RESTORE_S = 60.0  # seconds in which pages may restore votes and drawings after a restart
+STUCK = 180.0  # seconds at one bench after which a student counts as stuck
+SENT, EACH = 300, 3  # maximum number of states sent by students: in all, per seat
+GOALS = 40  # maximum number of targets per seat
+QUESTIONS = 40  # maximum number of stored polls, and of stored drawn predictions
+BENCHES = 80  # maximum number of benches allowed by name
+PLACE = 4000  # maximum characters of a location: names and settings
 _KEY = re.compile(r"[a-z]{2}(\.[a-z_][a-z_0-9]*)+")
 _NAME = re.compile(r"[a-z_]{1,40}")
 _MARK = re.compile(r"[0-9a-f]{24}")
-ViewKey = tuple[str, bool, bool]  # of a figure: its language, for a lecture hall, for a dark page
+ViewKey = tuple[str, bool, bool]  # view of a figure: language, presentation mode, dark theme
 
 
 class InvalidMessageError(ValueError):
-    """What nobody can say in a room."""
+    """A room message that fails validation."""
 
 
 @dataclass(eq=False)
 class EventStream:
-    """One open stream of a page. is_displaced: a newer one of the same visitor has its place."""
+    """One open event stream of a page.
+
+    Attributes:
+        is_displaced: True where a newer stream of the same visitor has replaced it.
+    """
 
     is_displaced: bool = False
 
 
 @dataclass(eq=False)
 class Seat:
-    """One browser of a student. number: from 1 up, which is also its seed. secret: its proof.
-    claim: an older one, for which it was given as somebody else had that number. joined_at: when.
+    """One browser of a student.
 
-    streams: connections that are open. bench: where the student is, "lesson/bench"; moved: since
-    when, by the room's clock. is_detached: whether the student has left the teacher's settings.
-    view_key: of the figure there; None where the page would not ask for its picture.
+    Attributes:
+        number: number of the seat from 1, which is also its seed.
+        secret: token that proves the right to the seat.
+        claim: an older secret for which the seat was given, because its number was taken.
+        joined_at: time of joining, by the room's clock.
+        lines: open event streams.
+        streams: number of open connections.
+        seen: time of the last activity, by the room's clock.
+        line_seen: time when its last stream ended, by the room's clock.
+        device: pseudonym of the device in this room; empty if the browser sends no name of it.
+        is_new: True where the secret was newly issued, not presented on joining.
+        address: the visitor's address.
+        bench: current location, "lesson/bench".
+        moved: time of arrival there, by the room's clock.
+        is_detached: True where the student has left the teacher's settings.
+        view_key: view of the figure there; None where the page does not request its picture.
+        goals: reached targets as the page reports them, "lesson/target".
     """
 
     number: int
@@ -74,22 +91,26 @@ class Seat:
     lines: list[EventStream] = field(default_factory=list, repr=False)
     streams: int = 0
     seen: float = 0.0
-    line_seen: float = -math.inf  # when its last stream ended
-    device: str = ""  # its mark in this room; empty where the browser brings no name of it
-    is_new: bool = False  # nobody had its secret before
+    line_seen: float = -math.inf
+    device: str = ""
+    is_new: bool = False
     address: str = ""
     bench: str = ""
     moved: float = 0.0
     is_detached: bool = False
     view_key: ViewKey | None = None
-    goals: frozenset[str] = frozenset()  # "lesson/target" that its page has shown as reached
+    goals: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Sent:
-    """What a student has sent: a state of a bench, which the teacher can open and go on from.
+    """A state of a bench that a student has sent, for the teacher to open.
 
-    text_keys: of the settings that are texts.
+    Attributes:
+        number: number of the message.
+        seat: number of the seat.
+        location: lesson, bench and values (see `shows`).
+        text_keys: keys of the settings that are texts.
     """
 
     number: int
@@ -100,14 +121,25 @@ class Sent:
 
 @dataclass(eq=False)
 class Room:
-    """One class. location: what the teacher shows, see `shows`. pictures: of that, as they are
-    told, for all whose pages show the same figure.
+    """State of one room.
 
-    opened_at: in seconds since 1970, which its tokens carry; opened: by the room's clock. address:
-    from which it was opened. is_door_open: whether newcomers may come in. removed: numbers of seats
-    that were sent out, removed_devices: marks of theirs. is_forgotten: this server has lost what it
-    knew, and the teacher has said nothing since; restored: when the teacher's page has told it
-    again, by the room's clock. epoch: another one after each restart.
+    Attributes:
+        code: the code that students type.
+        opened_at: opening time in seconds since 1970, as in its tokens.
+        credentials: issues and verifies tokens.
+        closed: ended rooms and removed seats.
+        opened: opening time by the room's clock.
+        clock: monotonic time, in seconds.
+        location: what the teacher shows (see `shows`).
+        pictures: rendered responses of that location by view, shared by all pages with that view.
+        address: address from which the room was opened.
+        is_door_open: True where new students may join.
+        removed: numbers of removed seats.
+        removed_devices: pseudonyms of their devices.
+        is_forgotten: True where a restarted server has lost the room's content and the teacher has
+            not sent a message since.
+        restored: time when the teacher's page restored it, by the room's clock.
+        epoch: identifier that changes with each restart.
     """
 
     code: str
@@ -117,22 +149,20 @@ class Room:
     opened: float
     clock: Callable[[], float] = field(repr=False)
     teachers: int = 0  # streams of the teacher's pages
-    lines: list[EventStream] = field(default_factory=list, repr=False)  # the same ones
-    taught: float = 0.0  # when the last of them was there
+    lines: list[EventStream] = field(default_factory=list, repr=False)  # the same streams
+    taught: float = 0.0  # time when the last of them was open
     location: dict[str, Any] = field(default_factory=dict)
     pictures: Mapping[ViewKey, bytes] = field(default_factory=dict, repr=False)
-    saying: object = None  # the place that is being drawn, or waits for it
+    saying: object = None  # the location that is being drawn or waits to be drawn
     paused: bool = False
-    allowed: list[str] = field(default_factory=list)  # "lesson/bench" that students may use; [] all
+    allowed: list[str] = field(default_factory=list)  # "lesson/bench" open to students; [] for all
     ballot: Poll | None = None
-    past_polls: list[Poll] = field(default_factory=list)  # those before
-    questions: int = 0  # that were put, to a vote or to be drawn
+    past_polls: list[Poll] = field(default_factory=list)  # before `ballot`
+    questions: int = 0  # number of polls and drawn predictions so far
     run: SeedExperimentRun | None = None
-    ran: list[SeedExperimentRun] = field(default_factory=list)  # those before
+    ran: list[SeedExperimentRun] = field(default_factory=list)  # before `run`
     runs: int = 0
-    sketched: list[DrawnPredictions] = field(
-        default_factory=list
-    )  # drawn questions; the last is put
+    sketched: list[DrawnPredictions] = field(default_factory=list)  # the last one is current
     seats: dict[int, Seat] = field(default_factory=dict)
     address: str = ""
     is_door_open: bool = True
@@ -141,69 +171,69 @@ class Room:
     is_forgotten: bool = False
     restored: float = -math.inf
     epoch: str = field(default_factory=lambda: secrets.token_hex(4))
-    sent: dict[int, Sent] = field(default_factory=dict)  # by their numbers, in the teacher's order
+    sent: dict[int, Sent] = field(default_factory=dict)  # by number, in the teacher's order
     sendings: int = 0
     board: SharedTexts = field(default_factory=SharedTexts)
     version: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
     ended: bool = False
-    drawing: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)  # of its pictures
+    drawing: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)  # guards `pictures`
     _told: dict[bool, tuple[int, bytes]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        """Seats that were sent out stay so, whatever happened to the server."""
+        """Load the removed seats, which stay removed across restarts."""
         closed = self.closed.seats(self.code, self.opened_at)
         self.removed |= {*closed}
         self.removed_devices |= {*closed.values()} - {""}
 
     def is_teachers(self, token: str) -> bool:
-        """Return whether this is the teacher's token; takes as long whatever it is."""
+        """Return True for the teacher's token; takes constant time."""
         return self.credentials.opened_by_teacher(token, self.code) == self.opened_at
 
     def seat(self, secret: str) -> Seat | None:
-        """Return the seat that has this secret."""
+        """Return the seat with this secret, or None."""
         number = self._number(secret)
         result = self.seats.get(number) if number else None
         return result if result and hmac.compare_digest(result.secret, secret) else None
 
     def returned(self, secret: str) -> Seat | None:
-        """Return the seat that has this secret, or that was given for it.
+        """Return the seat with this secret, or the one that was given for it.
 
-        One secret has one seat, whoever has taken its number since the server has lost the room.
+        One secret has one seat, even if its number was taken after the server lost the room.
         """
         if (result := self.seat(secret)) or not self._number(secret):
             return result
         return next((seat for seat in self.seats.values() if seat.claim == secret), None)
 
     def can_return(self, secret: str) -> bool:
-        """Return whether this secret proves a seat of this room."""
+        """Return True where this secret was issued for a seat of this room."""
         return bool(self._number(secret))
 
     def _number(self, secret: str) -> int:
-        """The number of the seat for which this room has issued a secret; 0 for any other text."""
+        """Return the number of the seat that a secret was issued for; 0 for any other text."""
         number, opened = self.credentials.opened_by_seat(secret, self.code) or (0, 0)
         return number if opened == self.opened_at else 0
 
     def join(
         self, claimed: str = "", device: str = "", address: str = "", n_addresses: int = 1
     ) -> tuple[Seat, str]:
-        """Take a new seat, or return to the one that this secret is of.
+        """Take a new seat, or return to the seat of a secret.
 
-        A server that was started anew knows no seats: who proves to have had one gets a seat, and
-        its number again where nobody has that now.
+        A restarted server knows no seats: a visitor with a valid secret gets a seat, with the
+        former number if that is free.
 
         Args:
             claimed: the secret of a seat, or "".
-            device: what the visitor's browser calls its device, if anything; this server has given
-                that name, or one before it.
-            address: the visitor's.
-            n_addresses: how many addresses the server sees.
+            device: name of the device that the visitor's browser sends, if any; issued by this
+                server or an earlier process.
+            address: the visitor's address.
+            n_addresses: number of addresses that the server sees.
 
         Returns:
-            The seat, and the secret to show from then on.
+            The seat, and the secret to present from then on.
 
         Raises:
-            UserError: "sent_out", "door_closed", "room_full".
+            UserError: "sent_out", "door_closed" or "room_full".
         """
         if existing := self.returned(claimed):
             return existing, existing.secret
@@ -230,20 +260,20 @@ class Room:
         return seat, secret
 
     def _free_number(self) -> int:
-        """The smallest number that no seat has, nor anybody whose vote or drawing is counted."""
+        """Return the smallest number without a seat, a counted vote or a counted drawing."""
         taken = {*self.seats, *self.removed}
         taken.update(n for ballot in self._ballots() for votes in ballot.votes for n in votes)
         taken.update(n for drawn_predictions in self.sketched for n in drawn_predictions.sketches)
         return next(n for n in itertools.count(1) if n not in taken)
 
     def is_unused(self) -> bool:
-        """Return whether no page of a teacher or student is connected, and none was lately."""
+        """Return True where no page is connected and the teacher's was not recently."""
         if self.teachers or any(seat.streams for seat in self.seats.values()):
             return False
         return self.clock() - self.taught > _grace(self.taught - self.opened)
 
     def unused_seats(self) -> list[Seat]:
-        """Return the seats without a line, but for those whose page was there lately."""
+        """Return the seats without a connection, except recently disconnected ones."""
         now = self.clock()
         return [
             seat for seat in self.seats.values()
@@ -251,21 +281,21 @@ class Room:
         ]  # fmt: skip
 
     def _free_one(self) -> None:
-        """Free the seat whose page is gone for longest. Raises UserError("room_full")."""
+        """Free the seat with the longest absence; raise UserError("room_full") if there is none."""
         if not (unused := self.unused_seats()):
             raise UserError("room_full", f"This room has {SEATS} seats, and all are taken.",
                           most=SEATS)  # fmt: skip
         self.free(min(unused, key=lambda seat: seat.seen))
 
     def free(self, seat: Seat) -> None:
-        """Take a seat away; its votes stay counted."""
+        """Free a seat; its votes stay counted."""
         del self.seats[seat.number]
         self.notify()
 
     def remove(self, number: int) -> None:
-        """Send a seat out, for as long as this room lives, with what it has voted, drawn and sent.
+        """Remove a seat for the life of the room, with its votes, drawings and messages.
 
-        Raises KeyError where nobody has it.
+        Raises KeyError for an unknown seat.
         """
         seat = self.seats.pop(number)
         for ballot in self._ballots():
@@ -281,17 +311,17 @@ class Room:
             self.removed_devices.add(seat.device)
 
     def _of_device(self, number: int) -> list[int]:
-        """This seat and, where its device is told apart, all others of that."""
+        """Return this seat and, if its device can be distinguished, all seats of that device."""
         device = self.seats[number].device
         others = [n for n, seat in self.seats.items() if device and seat.device == device]
         return [*{number, *others}]
 
     def is_told_apart(self, seat: int) -> bool:
-        """Return whether the device of a seat is known from others."""
+        """Return True where the device of a seat can be distinguished from others."""
         return seat in self.seats and bool(self.seats[seat].device)
 
     def _forget(self) -> None:
-        """Seats whose page is gone for long are free again."""
+        """Free the seats with a long absence."""
         old = self.clock() - DESERTED
         self.seats = {
             n: seat for n, seat in self.seats.items() if seat.streams or seat.seen > old
@@ -301,32 +331,44 @@ class Room:
         return [*self.past_polls, *([self.ballot] if self.ballot else [])]
 
     def present(self) -> list[Seat]:
-        """The seats of who is here."""
+        """Return the seats whose page is connected or was recently."""
         lately = self.clock() - AWAY
         return [seat for seat in self.seats.values() if seat.streams or seat.seen > lately]
 
     def notify(self) -> None:
-        """Something is to be told: wake whoever waits for it."""
+        """Increment the version and wake the streams that wait for a change."""
         self.version += 1
         self.changed.set()
         self.changed = asyncio.Event()
 
-    # What a teacher says -------------------------------------------------------------------
+    # Messages of the teacher ---------------------------------------------------------------
 
     def apply_teacher_message(
         self, message: Mapping[str, Any], pictures: Mapping[ViewKey, bytes] | None = None
     ) -> None:
-        """One of the things that a teacher can say: {"kind": ..., ...}. pictures: of a place.
+        """Apply a message of the teacher, {"kind": ..., ...}.
 
-        "navigate": see `shows`. "pause": {"on": bool}. "allow": {"benches": ["lesson/bench"]}, one,
-        a range, or none for all. "ask": {"key", "options"}; "close", "reopen", "reveal" the
-        question. "sketch": a question that is drawn, {"action": "ask", "key", "type": its kind,
-        "most"} as of `DrawnPredictions`, or {"action": "close" or "reveal"}. "door": {"open":
-        bool}, whether newcomers may come. "remove": {"seat": its number}, to send it out with all
-        of its device. "restore": see `_restore`. "order": what was sent, as numbers in "sent"; what
-        is not named is thrown away. "approve", "discard": a text, by its "number". "run": a bench
-        as a class, as in `shows`; "stop" it. "end". Raises InvalidMessageError for what is none of
-        these, UserError("board_full").
+        * "navigate": show a location; see `shows`.
+        * "pause": {"on": bool}.
+        * "allow": {"benches": ["lesson/bench"]}: one, a range, or none for all.
+        * "ask": {"key", "options"}; "close", "reopen", "reveal": the poll.
+        * "sketch": {"action": "ask", "key", "type", "most"} asks for drawings, type and most as
+          kind and limits of `DrawnPredictions`; {"action": "close" or "reveal"}.
+        * "door": {"open": bool}: whether new students may join.
+        * "remove": {"seat": number}: remove a seat and all others of its device.
+        * "restore": see `_restore`.
+        * "order": {"sent": numbers}: order of the messages sent by students; others are deleted.
+        * "approve", "discard": {"number"}: a text.
+        * "run": a seed experiment, with a location as in `shows`; "stop": stop it.
+        * "end": end the room.
+
+        Args:
+            message: the message.
+            pictures: rendered responses of the location, for "navigate".
+
+        Raises:
+            InvalidMessageError: for any other message.
+            UserError: "board_full"; for a location, "long_place".
         """
         match message:
             case {"kind": "navigate"}:
@@ -373,13 +415,13 @@ class Room:
         self.notify()
 
     def _restore(self, message: Mapping[str, Any]) -> None:
-        """What the teacher's page knows of a room that this server has lost.
+        """Restore from the teacher's page a room that this server has lost.
 
-        {"paused": bool, "door": bool, "allowed": as of "allow", "removed": numbers of seats,
-        "devices": marks of theirs, "ballots": [{"number", "key", "options", "state", "round"}],
-        "sketches": [{"number", "key", "type", "most", "state"}]}. Pages of students tell their
-        votes and drawings after it ("recall"). Raises InvalidMessageError where it cannot be; the
-        room stays as it was.
+        {"paused": bool, "door": bool, "allowed": as in "allow", "removed": numbers of seats,
+        "devices": pseudonyms of theirs, "ballots": [{"number", "key", "options", "state",
+        "round"}], "sketches": [{"number", "key", "type", "most", "state"}]}. Pages of students then
+        send their votes and drawings ("recall"). Raises InvalidMessageError for an invalid message;
+        the room is then unchanged.
         """
         match message:
             case {"paused": bool(paused), "door": bool(door), "allowed": list(allowed),
@@ -402,7 +444,7 @@ class Room:
         for seat in [*self.seats.values()]:
             proven = self._number(seat.claim if seat.is_new else seat.secret)
             if seat.number in removed and proven not in removed:
-                seat.device = ""  # who has come since, and has that number by chance
+                seat.device = ""  # a later visitor who received that number by chance
             if seat.device in self.removed_devices or {seat.number, proven} & {*removed}:
                 self.remove(seat.number)
         self.removed |= {*removed}
@@ -413,7 +455,7 @@ class Room:
         self.restored = self.clock()
 
     def _allow_on(self) -> None:
-        """One bench alone is that which the teacher shows; a range ends with its lesson."""
+        """Let a single allowed bench follow the teacher; drop a range of another lesson."""
         lesson, bench = self.location["lesson"], self.location["bench"]
         if bench and len(self.allowed) == 1:
             self.allowed = [f"{lesson}/{bench}"]
@@ -464,21 +506,32 @@ class Room:
         else:
             self.ballot.reveal()
 
-    # What a student says -------------------------------------------------------------------
+    # Messages of students ------------------------------------------------------------------
 
     def apply_student_message(self, seat: Seat, message: Mapping[str, Any]) -> None:
-        """One of the things that a student can say: {"kind": "vote", "number", "round", "option"},
-        {"kind": "sketch", "number", "marks": whole numbers}, {"kind": "recall", "votes": [[number,
-        round, option]], "sketches": [[number, marks]]}, what a server that was started anew has
-        forgotten, {"kind": "presence", "bench": "lesson/bench", "detached": whether it has left the
-        teacher's settings, "goals": ["lesson/target"], "view": `ViewKey`, or none},
-        {"kind": "send", "lesson", "bench", "values", "text_keys"}, as in `shows`, text_keys: which
-        of them are texts, or {"kind": "text", "lesson", "bench", "values", "key", "text"}, a text
-        for a bench. Of the last two the caller knows that the lesson has them
+        """Apply a message of a student, {"kind": ..., ...}.
+
+        * "vote": {"number", "round", "option"}.
+        * "sketch": {"number", "marks": integers}.
+        * "recall": {"votes": [[number, round, option]], "sketches": [[number, marks]]}: what a
+          restarted server has lost.
+        * "presence": {"bench": "lesson/bench", "detached": bool, "goals": ["lesson/target"],
+          "view": `ViewKey` or None}; detached: the student has left the teacher's settings.
+        * "send": {"lesson", "bench", "values", "text_keys"}: a location as in `shows`, and the keys
+          of settings that are texts.
+        * "text": {"lesson", "bench", "values", "key", "text"}: a text for a bench.
+
+        The caller has validated the last two against the lesson
         (`lessons.framework.room_validation.validate_message`).
 
-        Raises InvalidMessageError for what is none of these, UserError("vote_closed",
-        "sketch_closed"), and what `Board.send` does.
+        Args:
+            seat: the sender.
+            message: the message.
+
+        Raises:
+            InvalidMessageError: for any other message.
+            UserError: "vote_closed", "no_line", "sketch_closed", "much_sent" or "long_place", and
+                errors of `SharedTexts.send`.
         """
         seat.seen = self.clock()
         match message:
@@ -544,7 +597,7 @@ class Room:
                     rendered[number].recall(seat.number, marks)
 
     def _send(self, seat: Seat, location: dict[str, Any], texts: tuple[str, ...]) -> None:
-        """Of one seat the last few are kept; of all, none is pushed out by another's."""
+        """Store a sent state: the latest few per seat; no seat displaces another's."""
         own = [item.number for item in self.sent.values() if item.seat == seat.number]
         for number in own[: len(own) - EACH + 1]:
             del self.sent[number]
@@ -554,7 +607,7 @@ class Room:
         self.sent[self.sendings] = Sent(self.sendings, seat.number, location, texts)
 
     def record(self) -> RoomSummary:
-        """Return a copy of what is left of a lecture; takes little time, whatever it holds."""
+        """Return a copy of the room's content for export, in short time for any content."""
         return RoomSummary(
             len(self.seats),
             [
@@ -575,31 +628,31 @@ class Room:
         )
 
     def texts(self) -> list[dict[str, Any]]:
-        """Those on the board, as all may read them."""
+        """Return the approved texts as students may read them."""
         return [line.payload() for line in self.board.approved.values()]
 
     def _goals(self) -> dict[str, int]:
         return dict(Counter(goal for seat in self.seats.values() for goal in sorted(seat.goals)))
 
-    # What is told --------------------------------------------------------------------------
+    # Snapshots -----------------------------------------------------------------------------
 
     def view_keys(self, location: Mapping[str, Any]) -> set[ViewKey]:
-        """Of the figure of a place, on the pages that show it and follow."""
+        """Return the view keys of the pages that show a location and follow the teacher."""
         return {
             seat.view_key for seat in self.seats.values()
             if seat.view_key and seat.streams and _follows(seat, location)
         }  # fmt: skip
 
     def picture(self, seat: Seat | None) -> bytes:
-        """What this page would ask for next; empty where nothing was drawn for it."""
+        """Return the rendered response that this page requests next; empty if there is none."""
         if seat is None or seat.view_key is None or not _follows(seat, self.location):
             return b""
         return self.pictures.get(seat.view_key, b"")
 
     def snapshot(self, teacher: bool) -> bytes:
-        """The room as it stands, as JSON: what all are told, and what only the teacher is.
+        """Return the state of the room as JSON, with the teacher's part if requested.
 
-        Made once for all of one kind after each change.
+        The JSON is created once per audience after each change.
         """
         created, text = self._told.get(teacher, (-1, b""))
         if created != self.version:
@@ -609,7 +662,7 @@ class Room:
         return text
 
     def snapshot_for(self, seat: Seat) -> bytes:
-        """What students are told, with the own answers of this one to the last questions."""
+        """Return the students' snapshot with this seat's answers to the latest questions."""
         marks = self.sketched[-1].sketches.get(seat.number) if self.sketched else None
         own = {
             "vote": self.ballot.votes[-1].get(seat.number) if self.ballot else None,
@@ -634,7 +687,7 @@ class Room:
         }
 
     def _ballot(self) -> dict[str, Any] | None:
-        """Nobody, not even the projector, is told a count before it is revealed."""
+        """Return the state of the poll; counts are hidden from all until they are revealed."""
         if (poll := self.ballot) is None:
             return None
         visible = {"counts": poll.counts(), "flow": poll.flow()} if poll.state == "revealed" else {}
@@ -644,7 +697,7 @@ class Room:
         }  # fmt: skip
 
     def _sketched(self) -> dict[str, Any] | None:
-        """Without what was drawn: that is asked for once, see `revealed`."""
+        """Return the state of the drawn prediction without the sketches (see `revealed`)."""
         if not self.sketched:
             return None
         item = self.sketched[-1]
@@ -654,14 +707,14 @@ class Room:
         }  # fmt: skip
 
     def revealed(self) -> DrawnPredictions:
-        """Return what was drawn last. Raises UserError("not_revealed")."""
+        """Return the last drawn prediction; raise UserError("not_revealed") while it is hidden."""
         if not self.sketched or self.sketched[-1].state != "revealed":
             raise UserError("not_revealed", "Nothing is revealed yet.")
         return self.sketched[-1]
 
     def _for_teacher(self) -> dict[str, Any]:
         here, now = self.present(), self.clock()
-        dots: dict[str, list[int]] = {}  # at each bench: how many, and how many of them are stuck
+        dots: dict[str, list[int]] = {}  # by bench: number of students, and of stuck ones
         for seat in here:
             dot = dots.setdefault(seat.bench, [0, 0])
             dot[0] += 1
@@ -684,7 +737,7 @@ class Room:
                 "forgotten": self.is_forgotten}  # fmt: skip
 
     def _waiting(self) -> dict[str, Any]:
-        """How many texts wait, and where the first belongs; what it says is asked for apart."""
+        """Return the number of pending texts and the location of the first, without its text."""
         line = self.board.first()
         where = {"number": line.number, "lesson": line.location["lesson"],
                  "bench": line.location["bench"]} if line else None  # fmt: skip
@@ -692,12 +745,12 @@ class Room:
 
 
 def _grace(used: float) -> float:
-    """How long what was used for so many seconds is kept for who is gone."""
+    """Return the seconds for which a seat or room is reserved after `used` seconds of use."""
     return min(max(GRACE_S, used), LONG_GRACE_S)
 
 
 def _is_place(text: object) -> bool:
-    """Whether this is "lesson/bench", or a lesson alone."""
+    """Return True for "lesson/bench", or a lesson alone."""
     if not isinstance(text, str):
         return False
     lesson, _, name = text.partition("/")
@@ -705,7 +758,7 @@ def _is_place(text: object) -> bool:
 
 
 def _is_mark(text: object) -> bool:
-    """Return whether this is a mark of a device (`Credentials.mark_device`)."""
+    """Return True for a device pseudonym (`Credentials.mark_device`)."""
     return isinstance(text, str) and bool(_MARK.fullmatch(text))
 
 
@@ -747,10 +800,13 @@ def _follows(seat: Seat, location: Mapping[str, Any]) -> bool:
 
 
 def shows(message: Mapping[str, Any]) -> dict[str, Any]:
-    """What a teacher shows: {"lesson", "bench", "values"}, as it comes from a browser.
+    """Return a validated location from a browser: {"lesson", "bench", "values"}.
 
-    lesson: "" is home. values: settings as they stand in a link. Raises InvalidMessageError for
-    what cannot be.
+    lesson: "" is the home page. values: settings as in a permalink.
+
+    Raises:
+        InvalidMessageError: for an invalid location.
+        UserError: "long_place" for too long a text.
     """
     lesson, bench, values = (message.get(name) for name in ("lesson", "bench", "values"))
     if not isinstance(lesson, str) or not isinstance(bench, str) or not isinstance(values, dict):

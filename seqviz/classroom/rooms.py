@@ -1,4 +1,4 @@
-"""All rooms of a process: how many there may be, how one is found, and when it ends."""
+"""`Rooms`: registry of the rooms of a process, with their limits, lookup and expiry."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from seqviz.classroom.stock import may_take
 from seqviz.classroom.storage import ClosedRooms
 from seqviz.core.errors import UserError
 
-ROOMS, FOLLOWERS = 50, 1000  # and seats in all of them
-LIFE = 6 * 3600.0  # seconds after which a room ends, whoever is in it
-# Codes that are none, of one address: so many at once, then so many a second; more have to wait.
+ROOMS, FOLLOWERS = 50, 1000  # maximum number of rooms, and of seats in all rooms
+LIFE = 6 * 3600.0  # seconds after which a room ends, even if it is in use
+# Rate limit of wrong codes per address: burst, and rate per second; more have to wait.
 WRONG = (30.0, 1.0)
-GUESSES = WRONG[0] + LIFE * WRONG[1]  # that one address can try while a room is open
-LETTERS = codes.length(ROOMS, GUESSES, 1e-3)  # besides the check letter
-MAX_SKEW_S = 60.0  # by which a clock may have been set back since a token was issued
+GUESSES = WRONG[0] + LIFE * WRONG[1]  # guesses of one address while a room is open
+LETTERS = codes.length(ROOMS, GUESSES, 1e-3)  # without the check letter
+MAX_SKEW_S = 60.0  # tolerated setback of the clock since a token was issued
 
 
 class Rooms:
-    """Those of this process.
+    """The rooms of this process.
 
     Args:
-        clock: seconds that only grow.
-        credentials: issue and verify tokens.
-        closed: which rooms were ended.
+        clock: monotonic time, in seconds.
+        credentials: issues and verifies tokens.
+        closed: rooms that were ended.
         wall_clock: seconds since 1970, which tokens carry across restarts.
-        count_addresses: how many addresses this server sees.
+        count_addresses: returns the number of addresses that this server sees.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Rooms:
         self._open: dict[str, Room] = {}
 
     def open(self, address: str = "") -> Room:
-        """Open a new room. Raises UserError("too_many_rooms")."""
+        """Open a new room; raise UserError("too_many_rooms") if all rooms are in use."""
         self.tidy()
         self._make_space(address)
         while (code := codes.new(LETTERS)) in self._open:
@@ -56,14 +56,14 @@ class Rooms:
         return self._add(code, int(self._wall_clock()), address)
 
     def find(self, code: str) -> Room:
-        """Return the open room of this code. Raises UserError("no_room")."""
+        """Return the open room of a typed code; raise UserError("no_room") for an unknown one."""
         self.tidy()
         if (result := self._here(codes.read(code))) is None:
             raise _unknown()
         return result
 
     def get(self, code: str, opened: int | None) -> Room:
-        """Return an open room by code and time of opening. Raises UserError("no_room")."""
+        """Return an open room by code and opening time; raise UserError("no_room") if unknown."""
         self.tidy()
         room = self._here(code)
         if room is None or room.opened_at != opened:
@@ -71,7 +71,7 @@ class Rooms:
         return room
 
     def _here(self, code: str) -> Room | None:
-        """The room of this code, but none that its teacher has ended in another process."""
+        """Return the room of a code unless its teacher has ended it in another process."""
         room = self._open.get(code)
         if room and self.closed.has_ended(code, room.opened_at):
             self._end(room)
@@ -84,16 +84,20 @@ class Rooms:
         room.notify()
 
     def find_by_teacher(self, code: str, token: str, address: str = "") -> Room:
-        """Return the room of a teacher, opened again where this server has lost it.
+        """Return the room of a teacher; reopen it if this server has lost it.
 
-        Raises UserError("no_room") for any token but one that this server has issued for this room,
-        and for a room that was ended; UserError("too_many_rooms").
+        Raises:
+            UserError: "no_room" for a token that this server did not issue for this room, or an
+                ended room; "too_many_rooms" if it cannot be reopened.
         """
         code = codes.read(code)
         return self._restore(code, self.credentials.opened_by_teacher(token, code), address)
 
     def find_by_seat(self, code: str, secret: str, address: str = "") -> Room:
-        """Return the room of a seat, likewise: a class can be back before its teacher."""
+        """Return the room of a seat; reopen it if this server has lost it.
+
+        Students can thus return before their teacher. Raises as `find_by_teacher`.
+        """
         code = codes.read(code)
         seat = self.credentials.opened_by_seat(secret, code)
         return self._restore(code, seat and seat[1], address)
@@ -121,9 +125,9 @@ class Rooms:
         return room
 
     def _make_space(self, address: str, returns: bool = False) -> None:
-        """End the room that was used least recently where the stock is used up.
+        """End the least recently used room if the limit is reached.
 
-        Raises UserError("too_many_rooms") where all are in use.
+        Raises UserError("too_many_rooms") if all are in use.
         """
         held = Counter(room.address for room in self._open.values())
         if may_take(ROOMS, held, address, self._count_addresses(), returns):
@@ -141,7 +145,10 @@ class Rooms:
         device: str = "",
         address: str = "",
     ) -> tuple[Seat, str]:
-        """Take a seat in a room. Raises UserError("too_many_followers"), and as `Room.join`."""
+        """Take a seat in a room.
+
+        Raises UserError("too_many_followers"), and the errors of `Room.join`.
+        """
         if room.returned(claimed) is None:
             held = Counter(
                 seat.address for each in self._open.values() for seat in each.seats.values()
@@ -152,7 +159,7 @@ class Rooms:
         return room.join(claimed, device, address, self._count_addresses())
 
     def _free_seat(self) -> None:
-        """Free the seat whose page is gone for longest. Raises UserError("too_many_followers")."""
+        """Free the seat with the longest absence; raise UserError("too_many_followers") if none."""
         unused = [(seat.seen, room, seat) for room in self._open.values()
                   for seat in room.unused_seats()]  # fmt: skip
         if not unused:
@@ -163,7 +170,7 @@ class Rooms:
 
     @property
     def seats(self) -> int:
-        """In all rooms."""
+        """The number of seats in all rooms."""
         return sum(len(room.seats) for room in self._open.values())
 
     def __iter__(self) -> Iterator[Room]:
@@ -173,7 +180,7 @@ class Rooms:
         return len(self._open)
 
     def tidy(self) -> None:
-        """Rooms end that their teacher has ended or left, or whose time is over."""
+        """End rooms that their teacher has ended or abandoned, or that have expired."""
         now = self.clock()
         for code, room in [*self._open.items()]:
             deserted = not room.teachers and now - room.taught > DESERTED

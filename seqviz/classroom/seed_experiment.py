@@ -1,4 +1,4 @@
-"""A number of a bench, once for each seat of a room: its seat number is its random seed."""
+"""Seed experiment of a room: a quantity of a bench, once per seat, with its number as seed."""
 
 from __future__ import annotations
 
@@ -6,18 +6,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-MIN_SEEDS = 30  # seeds: a smaller class is filled up with further ones
-KEPT = 20  # runs that a room remembers besides the last
+MIN_SEEDS = 30  # minimum number of seeds; smaller classes are filled up
+KEPT = 20  # maximum number of stored runs before the current one
 
 
 @dataclass(eq=False)
 class SeedExperimentRun:
-    """One run of a class. location: the bench and its settings, see `room.shows`.
+    """One seed experiment of a room.
 
-    results: the number at each seed, or its numbers, as far as they are known. training: how many
-    seeds are trained at this moment, and what percentage of that is done. of_class: the seeds that
-    were seats when this was last told. version: rises with whatever there is to draw. stopped: by
-    the teacher. failed: there will be no more.
+    Attributes:
+        number: number of the run in the room.
+        location: the bench and its settings (see `room.shows`).
+        results: the quantity, or a row of quantities, by seed, as far as computed.
+        training: number of seeds being trained now, and the percentage done.
+        of_class: seeds that were seats at the last update.
+        version: increases with every change that affects the figure.
+        stopped: True after the teacher has stopped it.
+        failed: True where no more results will come.
     """
 
     number: int
@@ -30,17 +35,17 @@ class SeedExperimentRun:
     failed: bool = False
 
     def missing(self, seats: Iterable[int]) -> list[int]:
-        """The seeds that are wanted and not known yet, those of seats first."""
+        """Return the target seeds without a result, those of seats first."""
         own = set(seats)
         left = [seed for seed in target_seeds(own) if seed not in self.results]
         return sorted(left, key=lambda seed: (seed not in own, seed))
 
     def plotted_seeds(self) -> list[int]:
-        """The seeds that are drawn: those that are wanted of this class, and known."""
+        """Return the target seeds that have a result."""
         return [seed for seed in target_seeds(self.of_class) if seed in self.results]
 
     def snapshot(self, seats: Iterable[int]) -> dict[str, Any]:
-        """How far it is, for the class."""
+        """Return the progress, as JSON values."""
         seeds = target_seeds(seats)
         return {
             "number": self.number,
@@ -56,13 +61,13 @@ class SeedExperimentRun:
         }
 
     def summary(self) -> dict[str, Any]:
-        """What is left of it after the lecture: settings, seeds and numbers, and nobody's seat."""
+        """Return settings, seeds and results for export; the seats are not included."""
         seeds = sorted(self.results)
         return {**self.location, "seeds": seeds, "found": [self.results[seed] for seed in seeds]}
 
 
 def target_seeds(seats: Iterable[int]) -> list[int]:
-    """The seeds of a class: its seats, and the first others up to `LEAST`."""
+    """Return the seeds to compute: all seats, filled up to `MIN_SEEDS` with the next free ones."""
     own = set(seats)
     others = [seed for seed in range(1, MIN_SEEDS + 1) if seed not in own]
     return sorted([*own, *others[: max(0, MIN_SEEDS - len(own))]])

@@ -1,4 +1,4 @@
-"""Texts that students have sent for a bench: nobody is shown one that the teacher has not read."""
+"""Texts that students send for a bench; the teacher approves each before it is shown."""
 
 from __future__ import annotations
 
@@ -9,17 +9,25 @@ from typing import Any
 
 from seqviz.core.errors import UserError
 
-EACH, ALL, SHOWN = 3, 300, 60  # that wait, of one seat and of all, and on the board
-MAX_TEXT_CHARS = 500  # characters
-STACKED = 3  # marks on one letter: more would be drawn over the lines beside it
-_GONE = frozenset(("Cs", "Co", "Cn"))  # halves of pairs, private, and none at all
+EACH, ALL, SHOWN = 3, 300, 60  # maximum numbers: pending per seat, pending in all, displayed
+MAX_TEXT_CHARS = 500
+STACKED = 3  # combining marks on one letter; more would cover adjacent lines
+_GONE = frozenset(("Cs", "Co", "Cn"))  # surrogates, private use, unassigned
 _GAPS = frozenset(("Cc", "Zs", "Zl", "Zp"))
-_JOINERS = "\u200c\u200d"  # words of some scripts, and emoji, are other ones without them
+_JOINERS = "\u200c\u200d"  # kept: they distinguish words of some scripts, and emoji
 
 
 @dataclass(frozen=True)
 class SharedText:
-    """One text. location: the bench and its other settings, see `room.shows`. key: of its field."""
+    """One text of a student.
+
+    Attributes:
+        number: number of the text.
+        seat: number of the seat.
+        location: the bench and its other settings (see `room.shows`).
+        key: permalink key of its input.
+        text: the text.
+    """
 
     number: int
     seat: int
@@ -28,13 +36,20 @@ class SharedText:
     text: str
 
     def payload(self) -> dict[str, Any]:
-        """As browsers are told, without the seat."""
+        """Return the text as JSON values for browsers, without the seat."""
         return {"number": self.number, **self.location, "key": self.key, "text": self.text}
 
 
 @dataclass(eq=False)
 class SharedTexts:
-    """pending, approved: by their numbers. revision: counts what has changed of what is shown."""
+    """Pending and approved texts of a room.
+
+    Attributes:
+        pending: texts that wait for approval, by number.
+        approved: texts on display, by number.
+        sendings: number of texts sent so far.
+        revision: counts the changes of the displayed texts.
+    """
 
     pending: dict[int, SharedText] = field(default_factory=dict)
     approved: dict[int, SharedText] = field(default_factory=dict)
@@ -42,8 +57,17 @@ class SharedTexts:
     revision: int = 0
 
     def send(self, seat: int, location: Mapping[str, Any], key: str, text: str) -> None:
-        """A text that waits. Raises UserError("no_text", "long_text", "texts_wait",
-        "much_sent")."""
+        """Add a pending text.
+
+        Args:
+            seat: number of the seat.
+            location: the bench and its other settings.
+            key: permalink key of the input.
+            text: the text; invisible characters are removed.
+
+        Raises:
+            UserError: "no_text", "long_text", "texts_wait" or "much_sent".
+        """
         text = strip_invisible(text)
         if not text:
             raise UserError("no_text", "There is no text to send.")
@@ -62,7 +86,10 @@ class SharedTexts:
         self.pending[self.sendings] = SharedText(self.sendings, seat, location, key, text)
 
     def approve(self, number: int) -> None:
-        """Show a text that waits. Raises KeyError where none does, UserError("board_full")."""
+        """Display a pending text.
+
+        Raises KeyError for an unknown number, UserError("board_full").
+        """
         if number not in self.pending:
             raise KeyError(number)
         if len(self.approved) >= SHOWN:
@@ -71,30 +98,30 @@ class SharedTexts:
         self.revision += 1
 
     def discard(self, number: int) -> None:
-        """Throw a text away, one that waits or is shown. Raises KeyError where there is none."""
+        """Delete a pending or displayed text; raise KeyError for an unknown number."""
         if self.pending.pop(number, None) is None:
             del self.approved[number]
             self.revision += 1
 
     def discard_of(self, seat: int) -> None:
-        """Throw away what a seat has sent, also what is shown of it."""
+        """Delete all texts of a seat, displayed ones included."""
         of_seat = [line.number for line in (*self.pending.values(), *self.approved.values())
                    if line.seat == seat]  # fmt: skip
         for number in of_seat:
             self.discard(number)
 
     def first(self) -> SharedText | None:
-        """Of those that wait."""
+        """Return the first pending text, or None."""
         return next(iter(self.pending.values()), None)
 
 
 def strip_invisible(text: str) -> str:
-    """The text without what hides, breaks or turns around what stands beside it.
+    r"""Return a text without characters that hide, break or reorder adjacent text.
 
-    Controls and gaps of all kinds become one space; marks of direction and other letters without a
-    look are gone, and so are heaps of marks.
+    Control characters and spaces of all kinds become one space. Direction marks, other invisible
+    characters, and more than `STACKED` combining marks on one letter are removed.
 
-    >>> plain(" a\\u202eb\\n\\tc ")
+    >>> strip_invisible(" a\u202eb\n\tc ")
     'ab c'
     """
     return " ".join("".join(_letters(unicodedata.normalize("NFC", text))).split())

@@ -1,27 +1,27 @@
-"""How what is scarce is shared: rooms of a server, seats of a room and of all rooms."""
+"""Fair sharing of limited stocks: rooms of a server, seats of a room and of all rooms."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-RESERVE = 0.1  # of a stock is for addresses that hold nothing of it
-RETURNS = 2  # times a stock may be used where who comes back proves to have had its part of it
+RESERVE = 0.1  # share of a stock reserved for addresses that hold no item
+RETURNS = 2  # multiple of a stock up to which returning visitors are admitted
 
 
 def may_take(
     stock: int, held: Counter[str], address: str, n_addresses: int, returns: bool = False
 ) -> bool:
-    """Return whether an address may take one more of a stock.
+    """Return True where an address may take one more item of a stock.
 
-    The last tenth is for addresses that hold nothing of it, where the server sees several. Nobody
-    who was faster keeps out who comes back, so more than the stock may be in use.
+    The last tenth is reserved for addresses that hold no item, if the server sees several.
+    Returning visitors are not displaced by faster ones, so that more than the stock can be in use.
 
     Args:
-        stock: how many there are.
-        held: how many each address holds.
-        address: who asks.
-        n_addresses: how many addresses this server sees.
-        returns: whether who asks proves to have had one.
+        stock: number of items.
+        held: number of items that each address holds.
+        address: the requesting address.
+        n_addresses: number of addresses that this server sees.
+        returns: True where the visitor has proved a former item.
     """
     if returns:
         return held.total() < RETURNS * stock

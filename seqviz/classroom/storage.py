@@ -1,7 +1,7 @@
-"""What of rooms outlives the process: the key of their tokens, and what was ended or sent out.
+"""Room state that survives a restart: the signing key, ended rooms, and removed seats.
 
-Both lie in the server's cache folder. A process that cannot write there works with a key of its
-own, and its rooms end with it.
+Both files are in the server's cache folder. A process that cannot write there uses a key in memory,
+and its rooms end with it.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from seqviz.classroom.credentials import KEY_BYTES, Credentials
 from seqviz.core.atomic_write import atomic_write
 
 KEY_FILE, CLOSED_FILE = "room.key", "room.closed"
-MAX_CLOSED = 20_000  # entries that are read or kept
+MAX_CLOSED = 20_000  # maximum number of entries read from the file
 log = logging.getLogger(__name__)
 
 
 def load_credentials(folder: Path | None, key: str = "") -> Credentials:
-    """Return the credentials of this server, made at its first room and kept for the next start.
+    """Return the credentials of this server; the key is created with the first room and stored.
 
     Args:
-        folder: where the key lies; None keeps it in memory alone.
-        key: one that is set by the operator, for several processes or a machine without a disk.
+        folder: folder of the key file; None keeps the key in memory only.
+        key: a key set by the operator, for several processes or a machine without a disk.
     """
     if key:
         return Credentials(key.encode(), is_lasting=True)
@@ -44,9 +44,10 @@ def load_credentials(folder: Path | None, key: str = "") -> Credentials:
 
 
 def _read_or_create(path: Path) -> bytes:
-    """The key in this file, which is created with mode 0600 where there is none.
+    """Return the key in this file; create it with mode 0600 if it does not exist.
 
-    A link that is made exclusively is a whole file or none, also where two processes start at once.
+    An exclusively created hard link makes the file complete or absent, even if two processes start
+    at the same time.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
@@ -67,14 +68,14 @@ def _read_or_create(path: Path) -> bytes:
 
 
 class ClosedRooms:
-    """Rooms that were ended and seats that were sent out, until their tokens expire.
+    """Ended rooms and removed seats, until their tokens expire.
 
-    They are appended to a file where there is one, so a restart or a second process on the same
-    disk knows them, too.
+    They are appended to a file, if there is one, so that a restarted process or a second one on the
+    same disk reads them.
 
     Args:
-        folder: of the file; None remembers in memory alone.
-        life_s: seconds from the opening of a room to the end of its tokens.
+        folder: folder of the file; None keeps them in memory only.
+        life_s: seconds from the opening of a room to the expiry of its tokens.
         clock: seconds since 1970.
     """
 
@@ -83,14 +84,18 @@ class ClosedRooms:
     ) -> None:
         self._path = folder / CLOSED_FILE if folder else None
         self._life_s, self._clock = life_s, clock
-        # The mark of its device, by code, opening and seat (0: the room itself).
+        # Device pseudonyms by code, opening time and seat (0: the room itself).
         self._entries: dict[tuple[str, int, int], str] = {}
         self._size = -1
 
     def add(self, code: str, opened: int, seat: int = 0, mark: str = "") -> None:
-        """Remember that a room has ended, or that one of its seats was sent out.
+        """Record that a room has ended, or that one of its seats was removed.
 
-        mark: of the seat's device, see `Credentials.mark_device`.
+        Args:
+            code: code of the room.
+            opened: opening time of the room, in seconds since 1970.
+            seat: number of the removed seat; 0 for the room itself.
+            mark: pseudonym of the seat's device (`Credentials.mark_device`).
         """
         self._entries[code, opened, seat] = mark
         self._forget_expired()
@@ -105,12 +110,12 @@ class ClosedRooms:
             log.warning("rooms: %s cannot be written (%s)", CLOSED_FILE, type(error).__name__)
 
     def has_ended(self, code: str, opened: int) -> bool:
-        """Return whether this room was ended."""
+        """Return True where this room was ended."""
         self._read()
         return (code, opened, 0) in self._entries
 
     def seats(self, code: str, opened: int) -> dict[int, str]:
-        """Return the seats that were sent out of a room, by number, with marks of their devices."""
+        """Return the removed seats of a room: device pseudonyms by seat number."""
         self._read()
         return {
             seat: mark
@@ -119,7 +124,7 @@ class ClosedRooms:
         }
 
     def _read(self) -> None:
-        """Read what another process has added; forget what has expired, in the file as well."""
+        """Read the entries of other processes and drop expired ones, in the file as well."""
         if self._path is None:
             return
         try:

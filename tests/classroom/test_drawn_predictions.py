@@ -201,7 +201,7 @@ def test_a_full_room_of_the_longest_sketches_is_small():
 
 
 def test_a_sketch_that_is_none_cannot_be_made():
-    with pytest.raises(ValueError, match="numbers"):
+    with pytest.raises(ValueError, match="number of limits"):
         DrawnPredictions(KEY, "curve", ())
-    with pytest.raises(ValueError, match="ends"):
+    with pytest.raises(ValueError, match="Limits are integers"):
         DrawnPredictions(KEY, "curve", (0,))
