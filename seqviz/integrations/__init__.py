@@ -1,1 +1,1 @@
-"""Optional services that the app can use."""
+"""Optional external services that the app can use."""

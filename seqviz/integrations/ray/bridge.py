@@ -1,7 +1,7 @@
-"""The process beside an app that is a driver of the cluster, and passes questions and answers on.
+"""Bridge process: a Ray driver that relays messages between the app and the cluster.
 
-It ends with its end of the pipe, and when it cannot speak with the cluster any more: the app's side
-(`client`) then begins another.
+The process ends when the app closes its pipe, or when the cluster stops responding; `client` then
+starts another one. Entry point: `main`.
 """
 
 from __future__ import annotations
@@ -30,13 +30,19 @@ from seqviz.integrations.ray.version import code
 from seqviz.models.texts import Tokens
 
 LOOK_SECONDS = 1.0
-PATIENCE = 4.0  # that the cluster may take to say how it is
+PATIENCE = 4.0  # timeout of a status request, in seconds
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class App:
-    """A model that is deployed. is_whole: no replica is being put in the place of another."""
+    """A deployed model.
+
+    Attributes:
+        replicas: number of running replicas.
+        deployed_at: time of the deployment, in seconds since 1970.
+        is_whole: True where no replica is being replaced.
+    """
 
     replicas: int
     deployed_at: float
@@ -44,26 +50,26 @@ class App:
 
 
 class Bridge:
-    """Between a line to the app and the cluster."""
+    """Relay between the pipe to the app and the cluster."""
 
     def __init__(self, line: Connection):
         self._line = line
         self._sending = threading.Lock()
         self._me = uuid.uuid4().hex
         self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._deployed: dict[str, float] = {}  # by model, when it was deployed
-        self._handles: dict[str, Any] = {}  # of those that run this program
-        self._others: dict[str, str] = {}  # of those that run another: which
-        self._reading: dict[asyncio.Task[Any], str] = {}  # passes, by their model
+        self._deployed: dict[str, float] = {}  # time of deployment, by model
+        self._handles: dict[str, Any] = {}  # of deployments of this version, by model
+        self._others: dict[str, str] = {}  # version of other deployments, by model
+        self._reading: dict[asyncio.Task[Any], str] = {}  # model of each forward pass in progress
         self._runs: Any = None
 
     def say(self, number: int, what: str, value: Any = None) -> None:
-        """Answer a question; number 0: said by itself."""
+        """Send a message to the app; `number` is that of the request it answers, or 0."""
         with self._sending:
             self._line.send((number, what, value))
 
     async def work(self) -> None:
-        """Until the cluster does not answer any more."""
+        """Connect to the cluster and report its state every second until it stops responding."""
         self._runs = runs()
         loop = asyncio.get_running_loop()
         result = await asyncio.wait_for(self._look(), 60.0)
@@ -83,7 +89,7 @@ class Bridge:
             self._handles.pop(name, None)
             self._others.pop(name, None)
         for task, model in [*self._reading.items()]:
-            if model not in apps:  # Ray would have them wait for a replica that begins anew
+            if model not in apps:  # else Ray lets them wait for a restarting replica
                 task.cancel()
         for name, app in apps.items():
             if app.is_whole and self._deployed.get(name) != app.deployed_at:
@@ -95,11 +101,11 @@ class Bridge:
         )  # fmt: skip
 
     async def _meet(self, model: str, app: App) -> None:
-        """Ask a deployment that is new, or was deployed again, which program it runs."""
+        """Ask a new or redeployed deployment for its version."""
         handle = serve.get_app_handle(PREFIX + model)
         try:
             version = await handle.code.remote()
-        except BackPressureError:  # it is asked again with the next look
+        except BackPressureError:  # retried at the next status request
             return
         self._deployed[model] = app.deployed_at
         self._handles.pop(model, None)
@@ -133,7 +139,7 @@ class Bridge:
         except BackPressureError:
             self.say(number, "unavailable", "full")
         except Exception as error:
-            log.warning("the cluster gave no answer: %s", type(error).__name__)
+            log.warning("ray: a request to the cluster failed: %s", type(error).__name__)
             self.say(number, "unavailable", "failed")
 
     async def _forward(self, number: int, model: str, tokens: Tokens, *words: Any) -> None:
@@ -159,7 +165,7 @@ class Bridge:
             while True:
                 try:
                     result = await self._runs.look.remote(key, me, attempt, observed)
-                    if result is None:  # the actor was begun again, and knows nothing
+                    if result is None:  # the actor was restarted without state
                         await self._runs.join.remote(key, me, call)
                         attempt = observed = 0
                         continue
@@ -175,9 +181,9 @@ class Bridge:
                     self.say(number, "done", answer)
                 elif state == "died":
                     self.say(number, "died")
-                elif state == "version":  # as `cluster.train` of any version says it
+                elif state == "version":  # returned by `cluster.train` of any version
                     self.say(number, "incompatible", answer.decode())
-                elif state == "cancelled":  # not by who asked here: it is begun anew
+                elif state == "cancelled":  # not by this request; the client computes it locally
                     self.say(number, "unavailable", "failed")
                 else:
                     continue
@@ -192,7 +198,7 @@ async def _result(response: Any) -> Any:
 
 
 def _seen() -> tuple[int, dict[str, float], dict[str, float], dict[str, App]]:
-    """Nodes, all there is, what is free, and the models that are deployed."""
+    """Return the number of nodes, total resources, free resources, and deployed models."""
     nodes = sum(bool(node["Alive"]) for node in ray.nodes())
     every, free = ray.cluster_resources(), ray.available_resources()
     try:
@@ -215,8 +221,12 @@ def _seen() -> tuple[int, dict[str, float], dict[str, float], dict[str, App]]:
 
 
 def main(descriptor: int) -> None:
-    """What runs in the process, at its end of the pipe."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the app's, which then closes the line
+    """Run the bridge process.
+
+    Args:
+        descriptor: file descriptor of its end of the pipe.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the app handles it and closes the pipe
     line = Connection(descriptor)
     bridge = Bridge(line)
     try:
@@ -230,4 +240,4 @@ def main(descriptor: int) -> None:
         with suppress(OSError):
             bridge.say(0, "error", (why, f"{type(error).__name__}: {str(error)[:300]}"))
     sys.stdout.flush()
-    os._exit(0)  # without waiting for what the cluster does not answer any more
+    os._exit(0)  # does not wait for pending requests to the cluster

@@ -1,8 +1,8 @@
-"""The app's side: what to ask of the cluster, and what to do without it.
+"""Client of the Ray cluster in the app, with fallback to local computation.
 
-Whoever waits for an answer has one from here as soon as it is known that none will come from there:
-the cluster is away, of another version, full, or has taken longer than `SEQVIZ_RAY_SECONDS`. It is
-looked for again by itself, at first every second and then every ten.
+Entry point: `begin`. A request returns as soon as it is known that the cluster will not answer: it
+is disconnected, runs another version, is full, or has taken longer than `SEQVIZ_RAY_SECONDS`.
+Reconnection is automatic, after 1 s at first, then every 10 s.
 """
 
 from __future__ import annotations
@@ -33,17 +33,21 @@ State = Literal["connected", "disconnected", "incompatible", "degraded"]
 STATES = ("connected", "disconnected", "incompatible", "degraded")
 REQUEST_KINDS = ("forward", "training")
 OUTCOMES = ("answered", "disconnected", "incompatible", "degraded", "full", "failed")
-LOOK_SECONDS = 0.1  # between two looks whether anybody still wants what is computed there
-SILENT_SECONDS = 12.0  # without news of the bridge, which sends some every second
-REST_SECONDS = 10.0  # between two probes whether a silent cluster answers again
-BACK_OFF = (1.0, 2.0, 5.0, 10.0)  # seconds between two attempts to reach the cluster
-FULL_SECONDS = 20.0  # that a training waits for a processor of the cluster
+LOOK_SECONDS = 0.1  # interval of checks for cancellation while waiting
+SILENT_SECONDS = 12.0  # timeout of the bridge, which reports every second
+REST_SECONDS = 10.0  # interval of probes of a degraded cluster
+BACK_OFF = (1.0, 2.0, 5.0, 10.0)  # seconds between attempts to connect
+FULL_SECONDS = 20.0  # maximum wait of a training for a processor of the cluster
 _BEGIN = "import sys; from seqviz.integrations.ray import bridge; bridge.main(int(sys.argv[1]))"
 log = logging.getLogger(__name__)
 
 
 class RemoteUnavailableError(Exception):
-    """None will come; how: one of `OUTCOMES`."""
+    """Signal that the cluster will not answer a request.
+
+    Attributes:
+        how: the reason, one of `OUTCOMES`.
+    """
 
     def __init__(self, how: str):
         super().__init__(how)
@@ -52,11 +56,16 @@ class RemoteUnavailableError(Exception):
 
 @dataclass
 class Cluster:
-    """What the bridge has last said of it.
+    """State of the cluster as last reported by the bridge.
 
-    processors, free, gpus: all, those that nothing has taken, GPUs. replicas: by model, of those
-    whose forward passes it takes. runs: trainings that wait or run, of all apps. others: versions
-    of SeqViz, by model, that are not this one: those deployments are not asked.
+    Attributes:
+        nodes: number of live nodes.
+        processors: number of CPUs.
+        free: number of unused CPUs.
+        gpus: number of GPUs.
+        replicas: number of replicas of each model that serves forward passes.
+        runs: number of trainings that wait or run, of all apps.
+        others: by model, a different SeqViz version; such deployments receive no requests.
     """
 
     nodes: int = 0
@@ -69,48 +78,54 @@ class Cluster:
 
 
 class Engine:
-    """The line to the bridge, which is kept up from when this is made until `close`."""
+    """Connection to the bridge, kept open until `close`.
+
+    Attributes:
+        cluster: state of the cluster as last reported.
+        counts: number of requests, by kind and outcome.
+        seconds: total duration of answered requests, by kind.
+        bytes: size of the answers, by kind.
+        connections: number of connections so far.
+    """
 
     def __init__(self, address: str, patience: float):
         self._address, self._patience = address, patience
         self._numbers = itertools.count(1)
         self._asked: dict[int, tuple[str, SimpleQueue[tuple[str, Any]]]] = {}
-        self._lock = threading.Lock()  # of the line, and of what is asked
+        self._lock = threading.Lock()  # guards `_line` and `_asked`
         self._line: Connection | None = None
         self._child: ChildProcess | None = None
-        self._silent = (
-            threading.Event()
-        )  # an answer did not come in time; a probe asks, nobody else
+        self._silent = threading.Event()  # an answer timed out; only a probe sends requests
         self._why: State = "disconnected"
         self._closed = threading.Event()
         self._found = threading.Event()
         self.cluster = Cluster()
-        self.counts: Counter[tuple[str, str]] = Counter()  # by kind and how
-        self.seconds: defaultdict[str, float] = defaultdict(float)  # of those answered, by kind
-        self.bytes: Counter[str] = Counter()  # of answers, by kind
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.bytes: Counter[str] = Counter()
         self.connections = 0
-        self._met: set[tuple[str, str]] = set()  # versions of which the log knows
+        self._met: set[tuple[str, str]] = set()  # versions already logged
         threading.Thread(target=self._keep, daemon=True, name="seqviz-engine").start()
 
     @property
     def state(self) -> State:
-        """How the cluster is: "incompatible", too, where only a model's deployment is."""
+        """State of the cluster; "incompatible" also where only the deployment of a model is."""
         is_partly = self._ready == "connected" and self.cluster.others
         return "incompatible" if is_partly else self._ready
 
     @property
     def _ready(self) -> State:
-        """Return "connected" where it would be asked now, else why it would not."""
+        """State for a new request: "connected", else the reason for computing locally."""
         if not self._found.is_set():
             return self._why
         return "degraded" if self._silent.is_set() else "connected"
 
     def wait(self, timeout: float) -> bool:
-        """Until the cluster is there, at most so many seconds; whether it is."""
+        """Wait at most `timeout` seconds for the cluster; return True if it is connected."""
         return self._found.wait(timeout)
 
     def close(self) -> None:
-        """End the bridge; what is asked is told so."""
+        """Stop the bridge; pending requests fail as "disconnected"."""
         self._closed.set()
         if self._child is not None:
             self._child.kill()
@@ -123,14 +138,19 @@ class Engine:
         each: Callable[[int], None] | None,
         what: Callable[[ForwardPass], Any] = forward_cache.sent,
     ) -> Any:
-        """`what` of the reading of a model that the cluster has; None: to be computed here.
+        """Return `what` of a forward pass on the cluster; None if it is to be computed locally.
 
-        each: called now and then with 0, so that who has gone can leave.
+        Args:
+            model: name of the model.
+            tokens: tokens of the text.
+            masking: the attention mask.
+            each: called repeatedly with 0 while waiting; an exception cancels the request.
+            what: function of the forward pass, evaluated on the cluster.
         """
         if self._found.is_set() and model not in self.cluster.replicas:
             if model in self.cluster.others:
                 self._count("forward", "incompatible")
-            return None  # else it is none of those over there, which is no failure
+            return None  # a model that is not deployed does not count as a failure
         began = time.monotonic()
         words = model, tokens, masking, what
         try:
@@ -145,7 +165,14 @@ class Engine:
         return result
 
     def train(self, job: Job[Any], report: Report) -> tuple[Any] | None:
-        """A job's result in a tuple; None where it has to be computed here. Raises what it did."""
+        """Return a job's result in a tuple; None if it is to be computed locally.
+
+        Errors of the training are raised here.
+
+        Args:
+            job: the job.
+            report: called with each record and the fraction done.
+        """
         call = job.call
         if job.device == "models" or _leaves_something_here(call.func):
             return None
@@ -179,7 +206,7 @@ class Engine:
                 continue
             if what == "news":
                 number, where, records = value
-                if number > 1 and number != attempt:  # its machine died; this is the second try
+                if number > 1 and number != attempt:  # Ray retries after the machine died
                     job.begin_again("worker_died")
                 attempt, job.where = number, where
                 for record, fraction in map(pickle.loads, records):
@@ -220,18 +247,18 @@ class Engine:
         raise RemoteUnavailableError("degraded")
 
     def _fall_silent(self, words: tuple[Any, ...]) -> None:
-        """Ask nothing more until a probe, which repeats this request, has an answer in time."""
+        """Send no requests until a probe, which repeats this one, is answered in time."""
         with self._lock:
             if self._silent.is_set():
                 return
             self._silent.set()
-        log.warning("the cluster is degraded: forward passes are computed here for a while")
+        log.warning("ray: degraded; forward passes are computed locally until a probe succeeds")
         threading.Thread(
             target=self._probe, args=(words,), daemon=True, name="seqviz-engine-probe"
         ).start()
 
     def _probe(self, words: tuple[Any, ...]) -> None:
-        """Repeat a request until it is answered: no visitor waits to find that out."""
+        """Repeat a request until it is answered, so that no visitor has to wait for the test."""
         while not self._closed.wait(REST_SECONDS):
             with (
                 suppress(RemoteUnavailableError),
@@ -239,7 +266,7 @@ class Engine:
             ):
                 self._answer(answers, time.monotonic(), None)
                 self._silent.clear()
-                log.info("the cluster answers in time again")
+                log.info("ray: the cluster answers in time again")
                 return
 
     def _asking(self, what: str, words: tuple[Any, ...], probes: bool = False) -> _Asking:
@@ -257,7 +284,7 @@ class Engine:
             self._run()
             if self._found.is_set():
                 failures = 0
-                log.warning("the cluster is disconnected: what was asked of it is computed here")
+                log.warning("ray: disconnected; pending requests are computed locally")
             with self._lock:
                 self._found.clear()
                 self._line = None
@@ -268,7 +295,7 @@ class Engine:
             failures += 1
 
     def _run(self) -> None:
-        """One bridge, until it ends or falls silent."""
+        """Run one bridge until it ends or stops reporting."""
         self._child = ChildProcess(_BEGIN)
         with suppress(EOFError, OSError), self._child as line:
             line.send(self._address)
@@ -288,14 +315,14 @@ class Engine:
 
     def _on_error(self, why: State, words: str) -> None:
         if self._why != why or not self.connections:
-            log.warning("the cluster cannot be used (%s): %s", why, words)
+            log.warning("ray: the cluster cannot be used (%s): %s", why, words)
         self._why = why
 
     def _meet(self, what: str, version: str) -> None:
-        """Log, once, that something runs another program than this process."""
+        """Log, once, that a deployment or node runs a different version."""
         if (what, version) not in self._met:
             self._met.add((what, version))
-            message = "%s runs another SeqViz (%s, here %s): what it would do is computed here"
+            message = "ray: %s runs another SeqViz (%s, here %s); its work is computed locally"
             log.warning(message, what, version, code())
 
     def _on_connected(self, line: Connection, cluster: Cluster) -> None:
@@ -305,13 +332,13 @@ class Engine:
         if not self._found.is_set():
             self.connections += 1
             models = ",".join(cluster.replicas) or "none"
-            log.info("the cluster is connected", extra={"models": models})
+            log.info("ray: connected to the cluster", extra={"models": models})
             self._line = line
             self._found.set()
 
 
 class _Asking:
-    """Within, answers to one question come into a queue; after it nobody listens any more."""
+    """Context of one request: yields a queue of its answers and cancels it on error."""
 
     def __init__(self, engine: Engine, what: str, words: tuple[Any, ...], probes: bool):
         self._engine, self._what, self._words, self._probes = engine, what, words, probes
@@ -348,7 +375,7 @@ class _Asking:
 
 
 def _leaves_something_here(function: Callable[..., Any]) -> bool:
-    """Whether it is called for what it leaves in this process: it returns nothing."""
+    """Return True for a function without a result, called for its effect on this process."""
     return function.__annotations__.get("return", "") in (None, "None")
 
 
@@ -356,7 +383,7 @@ _engine: Engine | None = None
 
 
 def begin() -> Engine | None:
-    """Ask the cluster from now on, where that is wished for; once per process."""
+    """Connect once per process, if `SEQVIZ_ENGINE` is `ray`, and return the engine or None."""
     global _engine
     if _engine is None and settings.value("SEQVIZ_ENGINE") == "ray":
         from seqviz.jobs import queue
@@ -369,7 +396,7 @@ def begin() -> Engine | None:
 
 
 def end() -> None:
-    """Everything is computed here again."""
+    """Disconnect; everything is computed locally again."""
     global _engine
     if _engine is not None:
         from seqviz.jobs import queue
@@ -380,5 +407,5 @@ def end() -> None:
 
 
 def engine() -> Engine | None:
-    """What `begin` has made; None where nothing goes to a cluster."""
+    """Return the engine that `begin` has created, or None."""
     return _engine

@@ -1,8 +1,8 @@
-"""What runs on the cluster: a deployment for each model, and the trainings, which replicas share.
+"""Services on the cluster: a deployment per model, and trainings shared by all app replicas.
 
-Replicas, batching, autoscaling, health checks and the second try of a task whose worker has died
-are Ray's. Between an app's bridge and `Runs` trainings travel packed: that actor, which is the only
-state that app replicas share, needs neither torch nor the classes of results.
+Ray provides replicas, batching, autoscaling, health checks and the retry of a task whose worker has
+died. Trainings are pickled between an app's bridge and `Runs`: this actor, the only state that app
+replicas share, needs neither torch nor the classes of results.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from seqviz.models.forward_cache import LIKE, ForwardPass, Masking
 from seqviz.models.texts import MAX_TEXT_TOKENS, Tokens
 
 NAMESPACE = "seqviz"
-PREFIX = "seqviz-"  # of an application's name, before the model's
-TOKENS = 4 * MAX_TEXT_TOKENS  # of one pass, padded
+PREFIX = "seqviz-"  # an application is named by this prefix and the model
+TOKENS = 4 * MAX_TEXT_TOKENS  # maximum number of tokens of one batch, padding included
 ROWS = placement.TOGETHER["cuda"]
-LONG = 90  # tokens from which on a text is asked of the replica that has read it
-NAMES = 64  # of such texts that Ray knows of a replica
-WAITING = 200  # forward passes of one app replica that may wait; more are computed there
-AWAY_SECONDS = 5.0  # without a look of a watcher: its app has died
-POLL_SECONDS = 0.5  # that a look waits for news
-STOP_SECONDS = 0.5  # that a task has to stop by itself, before its process is ended
+LONG = 90  # minimum tokens of a text that is routed to the replica that has read it
+NAMES = 64  # maximum number of such texts that Ray tracks per replica
+WAITING = 200  # maximum queue of forward passes per app replica; more are computed locally
+AWAY_SECONDS = 5.0  # timeout of a watcher; its app has died
+POLL_SECONDS = 0.5  # maximum wait for news in one request
+STOP_SECONDS = 0.5  # time for a task to stop by itself before its process is killed
 REPORT_SECONDS = 0.1
 KEPT, KEPT_BYTES = 64, 256_000_000
-RECORDS = 4000  # of one run
+RECORDS = 4000  # maximum number of records of one run
 TRIES = 2
 
 
 def long_name(tokens: Tokens) -> str:
-    """Of a long text, for Ray's router; the others go to whoever has least to do."""
+    """Return a long text's key for Ray's router; "" for a text that any replica may take."""
     few = len(tokens.ids) < LONG
     return "" if few else hashlib.sha256(tokens.ids.tobytes()).hexdigest()[:16]
 
@@ -58,24 +58,24 @@ def long_name(tokens: Tokens) -> str:
     graceful_shutdown_timeout_s=5.0,
 )
 class Reads:
-    """Forward passes of one model; those of about one length that wait go together in one."""
+    """Deployment: forward passes of one model; waiting texts of similar length are batched."""
 
     def __init__(self, model: str) -> None:
         device.prepare_torch()
         self._model = pretrained.load(model)
         weights.share(self._model)
-        self._shelf = forward_cache.ForwardCache()  # a class has one text, at several app replicas
+        self._shelf = forward_cache.ForwardCache()  # students at several app replicas share a text
         self._lines: dict[int, Callable[[tuple[Tokens, Masking]], Awaitable[ForwardPass]]] = {}
-        self._turn = asyncio.Lock()  # of the lines, so that one pass has the processor
+        self._turn = asyncio.Lock()  # one batch computes at a time
 
     def code(self) -> str:
-        """Which program this replica runs."""
+        """Return the version of this replica (`version.code`)."""
         return code()
 
     async def __call__(
         self, tokens: Tokens, masking: Masking, what: Callable[[ForwardPass], Any]
     ) -> Any:
-        """`what` of one reading, which is read with others of its length where others wait."""
+        """Return `what` of one forward pass: cached, or batched with others of similar length."""
         if name := long_name(tokens):
             await self._has(name)
         key = (self._model.card.name, tokens.ids.tobytes(), tokens.segments.tobytes(), masking)
@@ -86,11 +86,11 @@ class Reads:
 
     @serve.multiplexed(max_num_models_per_replica=NAMES)
     async def _has(self, name: str) -> str:
-        """Tells Ray that this text is here."""
+        """Tell Ray's router that this replica has the text."""
         return name
 
     def _line(self, length: int) -> Callable[[tuple[Tokens, Masking]], Awaitable[ForwardPass]]:
-        """Where texts of about one length wait for a pass: a short one waits for no long one's."""
+        """Return the batching function of a length group; short texts do not wait for long ones."""
         if length not in self._lines:
             maximum = min(ROWS, TOKENS // ((length + 1) * LIKE))
 
@@ -104,10 +104,13 @@ class Reads:
 
 
 def app(arguments: dict[str, str]) -> Application:
-    """What `serve run seqviz.integrations.ray.cluster:app model=minilm` deploys.
+    """Return the Serve application of a model.
 
-    least, most: replicas (1, 4), one or more. processors, gpus: of each; a share of a GPU is
-    enough for several on one.
+    Usage: `serve run seqviz.integrations.ray.cluster:app model=minilm`.
+
+    Args:
+        arguments: model; least, most: number of replicas (1, 4), at least one; processors, gpus:
+            per replica, where a fraction of a GPU lets several share one.
     """
     chosen = {"least": "1", "most": "4", "processors": "1", "gpus": "0", **arguments}
     reads: Any = Reads
@@ -127,10 +130,17 @@ def app(arguments: dict[str, str]) -> Application:
 
 @dataclass
 class _Run:
-    """A training; watchers: when each app that waits for it has last looked.
+    """A training on the cluster.
 
-    records: packed, from number `first` on, of the present attempt. answer: packed, when it has
-    ended. where: the processor that computes.
+    Attributes:
+        call: pickled function and arguments.
+        watchers: time of the last request of each waiting app.
+        attempt: number of the present attempt; 0 before the first.
+        where: name of the processor that computes it.
+        records: pickled records of the present attempt, from number `first` on.
+        state: "waits", "runs", "done", "died", "cancelled" or "version".
+        answer: pickled result after the end.
+        stopping: time when it was asked to stop; else 0.
     """
 
     call: bytes
@@ -151,18 +161,24 @@ class _Run:
 
 
 class Runs:
-    """The trainings of all app replicas, equal ones as one; results are kept for who asks later."""
+    """Actor: trainings of all app replicas; equal ones run once, and results are stored."""
 
     def __init__(self) -> None:
         self._runs: OrderedDict[bytes, _Run] = OrderedDict()
         self._sweeping: asyncio.Task[None] | None = None
 
     async def about(self) -> tuple[str, int]:
-        """Which program this is, and how many trainings wait or run."""
+        """Return the version, and the number of trainings that wait or run."""
         return code(), sum(not run.ended for run in self._runs.values())
 
     async def join(self, key: bytes, watcher: str, call: bytes) -> None:
-        """Wait for this training, which begins unless it runs or is kept."""
+        """Wait for a training; start it unless it runs or its result is stored.
+
+        Args:
+            key: key of the training; equal calls have equal keys.
+            watcher: name of the waiting app and request.
+            call: pickled function and arguments.
+        """
         if self._sweeping is None:
             self._sweeping = asyncio.create_task(self._sweep())
         run = self._runs.get(key)
@@ -175,10 +191,17 @@ class Runs:
         run.watchers[watcher] = time.monotonic()
 
     async def look(self, key: bytes, watcher: str, attempt: int, last_seen: int) -> Any:
-        """What is new since `last_seen` records of an attempt; waits for it a little.
+        """Return the news of a training after `last_seen` records; wait briefly for some.
 
-        (state, attempt, where, number of the last record, records, answer), or None where this
-        training is not known.
+        Args:
+            key: key of the training.
+            watcher: name of the waiting app and request.
+            attempt: the attempt that `last_seen` counts.
+            last_seen: number of records received.
+
+        Returns:
+            State, attempt, processor, number of the last record, new records, and answer; None for
+            an unknown training.
         """
         run = self._runs.get(key)
         if run is None or watcher not in run.watchers:
@@ -192,13 +215,13 @@ class Runs:
         return run.state, run.attempt, run.where, last, run.records[start:], run.answer
 
     async def leave(self, key: bytes, watcher: str) -> None:
-        """Wait no more; what nobody waits for stops."""
+        """Stop waiting; a training without watchers is stopped."""
         if (run := self._runs.get(key)) is not None:
             run.watchers.pop(watcher, None)
             await self._stop_unwanted(run)
 
     async def begun(self, key: bytes, where: str) -> int:
-        """A task says that it begins; its number, 0 where nobody wants it."""
+        """Register the start of a task; return its attempt, or 0 if no app waits for it."""
         run = self._runs.get(key)
         if run is None or run.stopping or run.ended:
             return 0
@@ -208,7 +231,7 @@ class Runs:
         return run.attempt
 
     async def report(self, key: bytes, attempt: int, records: list[bytes]) -> bool:
-        """What a task has reported; whether anybody still wants it."""
+        """Store records of a task; return False if no app waits for it any more."""
         run = self._runs.get(key)
         if run is None or run.stopping or run.attempt != attempt:
             return False
@@ -224,10 +247,10 @@ class Runs:
             run.state, run.answer = await run.task
         except ray.exceptions.TaskCancelledError:
             run.state = "cancelled"
-        except ray.exceptions.RayError:  # its worker or its machine, and those of the second try
+        except ray.exceptions.RayError:  # the worker or machine died, and so did the retry
             run.state = "died"
         run.call, run.task = b"", None
-        if run.state != "done":  # that anybody may try again
+        if run.state != "done":  # the next request starts it again
             run.stopping = time.monotonic()
         self._tell(run)
         retained = [run for run, other in self._runs.items() if other.ended and not other.watchers]
@@ -264,7 +287,7 @@ class Runs:
 
 
 def runs() -> Any:
-    """The actor of this program's trainings, made by who asks first; it outlives who made it."""
+    """Return the actor of this version's trainings; create it on first use, detached."""
     return (
         ray.remote(Runs)
         .options(
@@ -277,7 +300,7 @@ def runs() -> Any:
 
 @ray.remote(num_cpus=1, max_retries=TRIES - 1)
 def train(shared: Any, key: bytes, version: str, call: bytes) -> tuple[str, bytes]:
-    """One training: how it ended, and (state, result or error) packed."""
+    """Run one training; return how it ended, and the pickled (state, result or error)."""
     if version != code():
         return "version", code().encode()
     device.prepare_torch()
@@ -293,7 +316,7 @@ def train(shared: Any, key: bytes, version: str, call: bytes) -> tuple[str, byte
         records.append(pickle.dumps((record, fraction)))
         if time.monotonic() < last + REPORT_SECONDS:
             return
-        # Nobody waits for the answer: that to the last question is there by now.
+        # Reads the answer to the previous report, which has arrived by now, to avoid a wait.
         if sent is not None and not ray.get(sent):
             raise CancelledError
         sent, records = shared.report.remote(key, attempt, records), []
@@ -308,5 +331,5 @@ def train(shared: Any, key: bytes, version: str, call: bytes) -> tuple[str, byte
     ray.get(shared.report.remote(key, attempt, records))
     try:
         return "done", pickle.dumps(answer)
-    except Exception:  # an error that cannot travel
+    except Exception:  # an error that cannot be pickled
         return "done", pickle.dumps(("failed", RuntimeError(f"{type(answer[1]).__name__}")))

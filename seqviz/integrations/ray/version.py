@@ -1,4 +1,4 @@
-"""Which program this is: two machines that are to give the same result run the same one."""
+"""Version of the program: machines exchange results only if they run the same code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import seqviz
 
 @cache
 def code() -> str:
-    """A hash of every module of the package, by name and content."""
+    """Return a hash of the names and contents of all modules of the package."""
     folder = Path(seqviz.__file__).parent
     hasher = hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):

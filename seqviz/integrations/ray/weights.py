@@ -1,7 +1,7 @@
-"""One copy of a model's weights for all processes of a machine: pages of one file, mapped by each.
+"""Model weights shared by all processes of a machine through one memory-mapped file.
 
-What the processes read is in the system's page cache once. A file that is cut short in place would
-end those that read it: they are replicas of a cluster, which begins them again.
+The system's page cache holds the file once. Truncating the file in place would kill the processes
+that map it; they are replicas of a cluster, which restarts them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from seqviz.models.pretrained import Pretrained
 
 
 def share(model: Pretrained) -> Path | None:
-    """Put the model's weights and buffers into such a file, or take them from there, bit for bit.
+    """Map the model's weights and buffers from a file, which is written if missing; bit for bit.
 
-    Returns the file; None for a model on a GPU, where each process has its own.
+    Returns the file; None for a model on a GPU, where each process has a copy.
     """
     if model.device != "cpu":
         return None
@@ -30,14 +30,14 @@ def share(model: Pretrained) -> Path | None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(path) as file:
             save_file({name: item.detach().contiguous() for name, item in mine.items()}, file)
-    there = load_file(path)  # maps it: nothing is read before it is used
+    there = load_file(path)  # memory-mapped: pages are read on first use
     for name, entry in mine.items():
         entry.data = there[name]
     return path
 
 
 def _sum(tensors: dict[str, Any]) -> str:
-    """Of names and bytes: what differs has a file of its own."""
+    """Return a hash of names, types, shapes and bytes of tensors, for the name of the file."""
     import hashlib
 
     text = hashlib.sha256()
