@@ -1,1 +1,1 @@
-"""Measurements: `python -m benchmarks.<name>` prints a table and, last, one JSON line."""
+"""Benchmarks: `python -m benchmarks.<name>` prints a table and, last, one line of JSON."""

@@ -1,14 +1,16 @@
-"""Training as the page does it against the texts' way: `python -m benchmarks.accuracy_lab`.
+"""Classifier training of the page against the textbook implementation.
 
 Same sentences, same encoder (MiniLM), one thread on both sides, in one run.
 
-* Head only, five epochs. The texts' way (S0): the frozen encoder reads every sentence again in each
-  epoch, padded to 512 tokens. Ours: it reads them once, sentences of like length together, and
-  the head learns on what it said. Our side is the real work on all 7,272 sentences; theirs is
-  measured on a sample and scaled by the number of sentences and epochs.
-* One epoch of all weights. Same step, batches of 32; padded to the longest of a batch of like
+* Head only, five epochs. Textbook (S0): the frozen encoder reads every sentence in each epoch,
+  padded to 512 tokens. SeqViz: it reads them once, batched by similar length, and the head is
+  trained on the stored outputs. SeqViz is measured on all 7,272 sentences; the textbook is measured
+  on a sample and scaled by the number of sentences and epochs.
+* One epoch of all weights. Same step, batches of 32, padded to the longest of a batch of similar
   lengths, or to 512. Both on a sample.
-* The accuracy of two heads, trained on vectors of either way, on the same sample.
+* The accuracy of two heads, trained on the vectors of either implementation, on the same sample.
+
+Usage: `python -m benchmarks.accuracy_lab [--sample 256]`.
 """
 
 from __future__ import annotations
@@ -34,14 +36,14 @@ from seqviz.models import device
 from seqviz.models.pretrained import Pretrained, load
 from seqviz.stats import proportions
 
-LONG = 512  # tokens: what the texts pad to
+LONG = 512  # tokens that the textbook pads to
 EPOCHS = 5
 SETTING: dict[str, Any] = {"rate": heads.STANDARD.head_rate, "batch": heads.STANDARD.batch}
 HEAD_GOAL, FULL_GOAL = 50, 4
 
 
 def pick(part: str, count: int) -> Sentences:
-    """Sentences drawn from a part, so that lengths are like those of all."""
+    """Draw sentences of a split, with lengths distributed as in the whole split."""
     labels = features.parts()[part].positive
     indices = np.random.RandomState(0).permutation(len(labels))[:count]
     ids = features.ids("minilm", part)
@@ -49,20 +51,20 @@ def pick(part: str, count: int) -> Sentences:
 
 
 def encode(model: Pretrained, ids: Sequence[np.ndarray], length: int | None) -> tuple[Any, float]:
-    """Mean vectors and the seconds for them."""
+    """Return mean vectors and the seconds that computing them took."""
     started = time.perf_counter()
     result = vectors(model, ids, length=length).mean
     return result, time.perf_counter() - started
 
 
 def accuracy(existing: tuple[np.ndarray, Any], requests: tuple[np.ndarray, Any]) -> np.ndarray:
-    """Which of the asked sentences a head is right on that was trained on the known ones."""
+    """Train a head on the existing sentences; return which requested ones it gets right."""
     result = heads.fit(*existing, *requests, epochs=EPOCHS, **SETTING)
     return (heads.apply(result.heads[0], requests[0]) > 0.5) == requests[1]
 
 
 def head_only(model: Pretrained, sample: int) -> dict[str, Any]:
-    """Five epochs of the head, both ways, and the accuracy of both on the sample."""
+    """Return seconds and accuracy of five epochs of the head, in both implementations."""
     labels = features.parts()
     ids = features.ids("minilm", "train")
     ours, reading = encode(model, ids, None)
@@ -91,7 +93,7 @@ def head_only(model: Pretrained, sample: int) -> dict[str, Any]:
 
 
 def epoch_of(model: Pretrained, data: Data, length: int | None) -> float:
-    """Seconds of one epoch of all weights on the sample."""
+    """Return the seconds of one epoch of all weights on the sample."""
     settings = TuneSettings("minilm", "all", "mean", epochs=1)
     run = ClassifierTraining(model, settings, 0, length)
     run.network.train()

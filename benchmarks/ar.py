@@ -1,14 +1,14 @@
-"""How fast the autoregression lesson computes.
+"""Compute time of the autoregression lesson against statsmodels and plain PyTorch.
 
 Replication: 500 AR(1) paths of 1000 values, simulated and fitted together by
-`seqviz.compute.ar_fitting`, against a Python loop over statsmodels' `AutoReg` on the same
-paths. Every estimate is compared; the benchmark fails when two differ by more than 1e-8. (A fit
-by `AutoReg` also brings standard errors, which the picture of the sampling distribution does not
-need; that is part of what is saved.)
+`seqviz.compute.ar_fitting`, against a Python loop over statsmodels' `AutoReg` on the same paths.
+Every estimate is compared; the benchmark fails if two differ by more than 1e-8. (`AutoReg` also
+computes standard errors, which the figure of the sampling distribution does not need; that is part
+of the speedup.)
 
 Training: the textbook's run (1,000 values of an AR(1), `nn.RNN(1, 32)`, 100 epochs of Adam) as the
-plain PyTorch loop that the text writes, and as the page runs it: through the job queue, with a
-thread that reads the progress every half second.
+plain PyTorch loop of the textbook, and as the page runs it: through the job queue, with a thread
+that polls the progress every half second.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ POLL_SECONDS = 0.5
 
 
 def replication(report: Report) -> float:
-    """Simulate and fit all paths at once and one by one; how many times faster the fit is."""
+    """Simulate and fit all paths at once and one by one; return the speedup of the fit."""
     paths = replicate_paths(PHI, N, REPLICATIONS, seed=SEED)
     difference = float(np.abs(fit_paths(paths)[0] - _fit_one_by_one(paths)).max())
     if not difference < TOLERANCE:
@@ -57,7 +57,7 @@ def replication(report: Report) -> float:
 
 
 def _simulate_one_by_one() -> None:
-    """Simulate as statsmodels does: one path at a time, with scipy's filter behind it."""
+    """Simulate as statsmodels does: one path at a time, with scipy's filter."""
     from statsmodels.tsa.arima_process import arma_generate_sample
 
     random = np.random.RandomState(SEED)
@@ -72,8 +72,11 @@ def _fit_one_by_one(paths: np.ndarray) -> np.ndarray:
 
 
 def training(report: Report) -> float:
-    """Train in both ways in turn, on one thread, after one warm-up of each; our time over bare."""
-    import torch  # not before the replications have been timed
+    """Train alternately in both ways on one thread; return the time ratio to plain PyTorch.
+
+    One warm-up of each comes first.
+    """
+    import torch  # imported only after the replications were timed
 
     torch.set_num_threads(1)
     pairs = [_pair(seed) for seed in range(RUNS + 1)][1:]
@@ -87,13 +90,13 @@ def _pair(seed: int) -> tuple[float, float]:
     values = replicate_paths(PHI, N, 2, seed=seed)[0]
     bare_seconds, bare_mse = _bare(values, seed)
     ours_seconds, ours_mse = _ours(values, seed)
-    if not np.isclose(bare_mse, ours_mse, rtol=1e-4):  # float32 rounding; else not the same work
+    if not np.isclose(bare_mse, ours_mse, rtol=1e-4):  # beyond float32 rounding
         raise RuntimeError(f"The two loops trained different networks: {bare_mse}, {ours_mse}.")
     return bare_seconds, ours_seconds
 
 
 def _bare(values: np.ndarray, seed: int) -> tuple[float, float]:
-    """Train as the text writes it, with the predictions that its figure draws."""
+    """Train as in the textbook, with the predictions that its figure shows."""
     import torch
     from torch import nn
 
@@ -116,7 +119,7 @@ def _bare(values: np.ndarray, seed: int) -> tuple[float, float]:
 
 
 def _ours(values: np.ndarray, seed: int) -> tuple[float, float]:
-    """From pressing the button to the result, a fresh queue each time so that nothing is kept."""
+    """Run from the press of the button to the result, with a fresh queue that has no results."""
     from seqviz.compute.ar_fitting.network_settings import NetworkSettings
     from seqviz.compute.ar_fitting.networks import fit_network
     from seqviz.jobs import JobQueue

@@ -1,24 +1,24 @@
-"""The first visit: what comes, and how long it takes, until the first figure is on the screen.
+"""First visit: bytes, requests and seconds until the first figure is painted.
 
-The server is warm (every lesson has been seen), the browser knows nothing: each visit is a profile
-of its own. The clock starts with the navigation and stops when any drawn figure of ours has been
-painted. Over loopback, visits to a page of Streamlit's with nothing but one `st.plotly_chart` come
-in turn with the lessons: `ratio` is the lesson's median beside that page's. The slow visits go
-through a proxy (`testing.slow_network`) that holds back files and websocket alike, 30 ms there and
-back; the second of them has what the browser has kept from the first. Bytes are what the proxy has
-let through by the moment of the figure, headers and websocket included. Layout shift is the worst
-window of a visit (5 s at most, pauses below 1 s), until the page rests.
+The server is warm (every lesson was opened), the browser is not: each visit uses a new profile. The
+clock starts with the navigation and stops when the first SeqViz figure has been painted. Over
+loopback, visits alternate with a Streamlit page of a single `st.plotly_chart`: `ratio` is the
+lesson's median over that page's. The slow visits go through a proxy (`testing.slow_network`) that
+throttles files and websocket, with a round trip of 30 ms; the second slow visit has the browser
+cache of the first. Bytes are those that the proxy has passed on when the figure is painted, headers
+and websocket included. Layout shift is the worst window of a visit (at most 5 s, gaps below 1 s),
+until the page is idle.
 
-Home is measured besides, over the slowest line: until a true picture of its bench is on the screen,
-and until it is live, which is when the picture has followed a slider that was pressed as soon as it
-could be.
+Home is measured separately, over the slowest connection: until a correct picture of its bench is
+painted, and until it is live, which is when the picture has followed the first slider, pressed as
+soon as possible.
 
-With `--embeds` a first visit to the first bench of each lesson in a page of its own
-(`ui.page.embed`) comes beside its lesson's, counted alike; then ten of them open in frames of one
-page of another origin, and each is live when its figure has answered a step of its first slider.
-The clock stops with the last of them.
+With `--embeds`, a first visit to the embed (`ui.embed`) of each lesson's first bench is measured
+like the visit to the lesson. Then ten embeds are opened in frames of one page of another origin. An
+embed is live when its figure has followed a step of its first slider; the clock stops with the last
+one.
 
-`python -m benchmarks.arrival [--rounds 3] [--lessons ar_fitting,gates] [--embeds]`
+Usage: `python -m benchmarks.arrival [--rounds 3] [--lessons ar_fitting,gates] [--embeds]`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from testing.chromium import chromium, watched
 from testing.server import serve, serve_page
 from testing.slow_network import Network, slow_network
 
-# One of Plotly's, or one that is drawn in the browser alone.
+# A Plotly figure, or one of a client component.
 FIGURE = (
     ":is(.seqviz-chart, #seqviz-shell) svg.main-svg .mlayer :is(path, image), "
     "[class*=st-key-][class*=-live] canvas"
@@ -51,17 +51,17 @@ HOME_PICTURE = "#seqviz-shell .home svg path, .seqviz-home-bench svg.main-svg .m
 HOME_LIVE = ".seqviz-home-bench[data-live] svg.main-svg"
 DELAY = 0.03  # s
 FAST, MIDDLE, SLOW = 1e9, 10e6, 2e6  # bit/s
-WINDOW_S, PAUSE_S = 5.0, 1.0  # of a window of layout shifts
+WINDOW_S, PAUSE_S = 5.0, 1.0  # maximum length of a window of layout shifts; gap that ends it
 QUIET_MS = 500
 
-# What is measured against: the least with which Streamlit shows a chart.
+# The reference: a minimal Streamlit page with a chart.
 ONE_CHART = """
 import streamlit as st
 
 st.plotly_chart({"data": [{"y": [1, 3, 2]}]})
 """
 
-# All shifts [seconds, score] that no input has caused, when no script has run for a while.
+# Resolves to all layout shifts [seconds, score] without input, once no script runs any more.
 SHIFTS = f"""() => new Promise((resolve) => {{
   const shifts = [];
   new PerformanceObserver((list) => {{
@@ -81,7 +81,13 @@ SHIFTS = f"""() => new Promise((resolve) => {{
 
 @dataclass
 class Visit:
-    """seconds: from the navigation to the figure. bytes, requests: by then, where they count."""
+    """Measurements of one visit.
+
+    Attributes:
+        seconds: from the navigation to the figure.
+        bytes: received until then, where counted.
+        requests: sent until then, where counted.
+    """
 
     seconds: float
     bytes: int = 0
@@ -90,9 +96,9 @@ class Visit:
 
 
 def worst_window(shifts: Iterable[Sequence[float]]) -> float:
-    """The cumulative layout shift of (seconds, score) in order: of the window with the most.
+    """Return the cumulative layout shift of the worst session window of (seconds, score) pairs.
 
-    A window ends with a pause of a second, or after five.
+    A window ends with a gap of one second, or after five.
 
     >>> worst_window([(0.0, 0.2), (0.5, 0.1), (3.0, 0.25)])
     0.30000000000000004
@@ -109,7 +115,7 @@ def worst_window(shifts: Iterable[Sequence[float]]) -> float:
 
 
 def open_page(page: Page, url: str, network: Network | None = None) -> Visit:
-    """Go there and wait for the figure."""
+    """Navigate to the page and wait for the figure."""
     requests: list[Request] = []
     page.on("request", lambda item: requests.append(item))
     before = len(network.passed) if network else 0
@@ -120,13 +126,13 @@ def open_page(page: Page, url: str, network: Network | None = None) -> Visit:
     arrivals = (
         sum(size for when, size in network.passed[before:] if when <= painted) if network else 0
     )
-    # by the browser's clock: we hear of it later
+    # By the browser's clock, since this process is notified later.
     begun = (item.timing["startTime"] / 1000 for item in requests)
     return Visit(painted - began, arrivals, sum(when <= painted for when in begun))
 
 
 def visit(browser: Browser, url: str, figure: str = FIGURE) -> Visit:
-    """A first visit over loopback, which stays until the page rests."""
+    """Make a first visit over loopback that lasts until the page is idle."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = watched(context, figure)
     result = open_page(page, url)
@@ -136,14 +142,14 @@ def visit(browser: Browser, url: str, figure: str = FIGURE) -> Visit:
 
 
 def slow_visit(browser: Browser, port: int, path: str, rate: float, times: int = 1) -> list[Visit]:
-    """A first visit through a slow network, and others that follow in the same profile."""
+    """Make a first visit through a slow network, and further ones with the same profile."""
     results = []
     with slow_network(port, rate, DELAY) as network:
         context = browser.new_context(viewport={"width": 1280, "height": 800})
         for turn in range(times):
             page = watched(context, FIGURE)
             results.append(open_page(page, f"{network.url}/{path}", network))
-            if turn + 1 < times:  # what comes after the figure is kept as well
+            if turn + 1 < times:  # files that arrive after the figure are cached as well
                 page.evaluate(SHIFTS)
             page.close()
         context.close()
@@ -151,7 +157,7 @@ def slow_visit(browser: Browser, port: int, path: str, rate: float, times: int =
 
 
 def home_visit(browser: Browser, port: int, rate: float = SLOW) -> dict[str, float]:
-    """A first visit to home: seconds to a picture of its bench and until it is live, and bytes."""
+    """Return the seconds until home has a picture of its bench and until it is live, and bytes."""
     with slow_network(port, rate, DELAY) as network:
         context = browser.new_context(viewport={"width": 1280, "height": 800})
         page = watched(context, HOME_PICTURE)
@@ -169,7 +175,7 @@ def home_visit(browser: Browser, port: int, rate: float = SLOW) -> dict[str, flo
 
 
 def home_bench() -> str:
-    """The prefix of the bench that home opens with."""
+    """Return the prefix of the bench on the home page."""
     record = catalog.lesson(catalog.SHOWN)
     return f"{record.code}.{record.first[0]}"
 
@@ -177,7 +183,7 @@ def home_bench() -> str:
 def measure(
     slugs: Sequence[str], rounds: int, report: Report
 ) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
-    """The numbers of each lesson, and home's."""
+    """Measure each lesson and home."""
     loopback: dict[str, list[Visit]] = {slug: [] for slug in slugs}
     floor: list[Visit] = []
     result: dict[str, dict[str, float]] = {}
@@ -216,8 +222,8 @@ def measure(
     return result, home
 
 
-# Presses the first slider of a frame as soon as its figure stands; the moment (milliseconds since
-# the epoch) at which the figure had answered, by the way of a moving hand.
+# Presses the first slider of a frame as soon as its figure is drawn; resolves to the time
+# (milliseconds since the epoch) at which the figure had answered as to a drag.
 ANSWERED = """() => new Promise((resolve) => {
   const outline = () => [...document.querySelectorAll(".main-svg .mlayer :is(path, image)")]
     .map((one) => one.outerHTML).join();
@@ -238,7 +244,7 @@ ANSWERED = """() => new Promise((resolve) => {
   };
   look();
 })"""
-# Benches of which a step of the first slider moves the figure, at their defaults.
+# Benches whose figure changes with a step of the first slider, at their defaults.
 TEN = (
     "ar_fitting/process", "ar_fitting/forecast", "vanishing_gradients/reach",
     "vanishing_gradients/paths", "vanishing_gradients/gates", "gates/one", "gates/size",
@@ -248,7 +254,7 @@ TEN = (
 
 @contextlib.contextmanager
 def framing(sources: Sequence[str]) -> Iterator[str]:
-    """The address of a page of another origin that has these in frames, none of them lazy."""
+    """Return the URL of a page of another origin with these sources in eager frames."""
     frames = "".join(
         f'<iframe src="{source}" width="800" height="640"></iframe>' for source in sources
     )
@@ -261,7 +267,7 @@ def framing(sources: Sequence[str]) -> Iterator[str]:
             self.wfile.write(f"<!doctype html><title>frames</title>{frames}".encode())
 
         def log_message(self, format: str, *args: object) -> None:
-            """Nothing."""
+            """Discard the message."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -272,8 +278,8 @@ def framing(sources: Sequence[str]) -> Iterator[str]:
 
 
 def all_live(browser: Browser, sources: Sequence[str]) -> float:
-    """Seconds from the navigation until each of these has answered its first slider."""
-    # All in sight: what is not, Chromium does not paint, and its scripts wait.
+    """Return the seconds from the navigation until every frame has answered its first slider."""
+    # All frames are in the viewport: Chromium neither paints the others nor runs their scripts.
     context = browser.new_context(viewport={"width": 1640, "height": 3400})
     with framing(sources) as url:
         page = context.new_page()
@@ -281,7 +287,7 @@ def all_live(browser: Browser, sources: Sequence[str]) -> float:
         began = page.evaluate("performance.timeOrigin")
         page.wait_for_function(f"document.querySelectorAll('iframe').length === {len(sources)}")
         frames = page.main_frame.child_frames
-        for frame in frames:  # all look for their sliders before any is waited for
+        for frame in frames:  # starts all probes before waiting for any
             frame.evaluate(f"() => {{ window.answered = ({ANSWERED})() }}")
         ended = [frame.evaluate("window.answered") for frame in frames]
     context.close()
@@ -289,13 +295,13 @@ def all_live(browser: Browser, sources: Sequence[str]) -> float:
 
 
 def measure_embeds(slugs: Sequence[str], rounds: int, report: Report) -> None:
-    """Bytes and requests of each lesson's first bench, alone and in its lesson; ten on one page."""
+    """Measure each lesson's first bench, as embed and in its lesson; ten embeds on one page."""
     with serve() as app, chromium() as browser:
         for slug in slugs:
             bench = next(iter(getattr(lessons_of, slug).lesson.benches))
             visit(browser, f"{app.url}/{slug}")
             path = f"embed/{slug}/{bench}?lang=en"
-            slow_visit(browser, app.port, path, FAST)  # its page is kept from now on
+            slow_visit(browser, app.port, path, FAST)  # the server caches the page from now on
             (full,) = slow_visit(browser, app.port, slug, FAST)
             (alone,) = slow_visit(browser, app.port, path, FAST)
             (slow,) = slow_visit(browser, app.port, path, SLOW)
@@ -315,7 +321,7 @@ def measure_embeds(slugs: Sequence[str], rounds: int, report: Report) -> None:
 
 
 def worst(lessons: dict[str, dict[str, float]]) -> dict[str, float]:
-    """Of each number that of the lesson where it is largest."""
+    """Return the largest value of each measurement over the lessons."""
     names = next(iter(lessons.values()))
     return {name: max(lesson[name] for lesson in lessons.values()) for name in names}
 
@@ -324,8 +330,8 @@ def main() -> None:
     given = options(
         __doc__,
         rounds=(3, "measured visits over loopback"),
-        lessons=(",".join(lesson.slug for lesson in catalog.LESSONS), "by their slugs"),
-        embeds=(False, "benches in pages of their own"),
+        lessons=(",".join(lesson.slug for lesson in catalog.LESSONS), "comma-separated slugs"),
+        embeds=(False, "measure embeds"),
     )
     slugs = [*filter(None, given.lessons.split(","))]
     if given.embeds:

@@ -1,31 +1,31 @@
-"""All heads of a 12 x 12-head model in the browser: our mosaic against BertViz' model view.
+"""All heads of a 12 x 12-head model in the browser: mosaic against BertViz's model view.
 
 The tensor is that of a randomly initialized `BertModel(BertConfig())` (12 layers of 12 heads)
 reading random ids, at 32, 64 and 128 tokens; its weights are near 1 / tokens. Four pages of one
-Streamlit server take turns, each load in a new browser with an empty cache:
+Streamlit server are loaded in turn, each load in a new browser with an empty cache:
 
-* empty: a line of text, what Streamlit itself takes;
+* empty: a line of text, the cost of Streamlit itself;
 * mosaic: the page's own figure, from its own functions and through its own chart component;
-* rounded: BertViz as our page sends it (`seqviz.experiments.bertviz.page`): three decimals,
-  data once;
-* BertViz: as it ships (`html_action="return"`: full floats, data twice), in `st.iframe`; only
+* rounded: BertViz as SeqViz sends it (`seqviz.experiments.bertviz.page`): three decimals, data
+  once;
+* BertViz: as shipped (`html_action="return"`: full floats, data twice), in `st.iframe`; only
   require.js is replaced, as there is no network.
 
-Bytes: what the page sends for the figure, without the libraries that both load and keep (Plotly;
-d3 and jQuery). Painted: from the navigation to the second animation frame after the mosaic's image
-is decoded and its grid is there, or after all 144 thumbnails have all their lines; the libraries
-load within that time. Built: on the server, before the page is asked for. BertViz has 180 s to
-paint, and is loaded as often as fits into a minute, at least once.
+Bytes: what the page sends for the figure, without libraries that both load and cache (Plotly; d3
+and jQuery). Painted: from the navigation to the second animation frame after the mosaic's image is
+decoded and its grid is present, or after all 144 thumbnails have all their lines; the libraries
+load within that time. Built: on the server, before the page is requested. BertViz has a timeout of
+180 s, and is loaded as often as fits into a minute, at least once.
 
-Above 51 tokens the mosaic puts cells together (the largest weight is kept; a click gives all of
-them); BertViz draws every weight. A picture of weights without any pattern compresses worst: the
-bytes of one of independent random weights (softmax of normal scores, deviation 2) are printed too.
+Above 51 tokens the mosaic merges cells (keeping the largest weight; a click shows all of them);
+BertViz draws every weight. An image of weights without any pattern compresses worst: the bytes of
+one of independent random weights (softmax of normal scores, standard deviation 2) are printed too.
 
-Then a new text in the real app, from Enter to the changed picture: MiniLM reads 32 tokens that it
-has not read before, in turn with the slider of the empty page (`benchmarks.interaction`). `--text`
-measures this alone.
+Then the time from Enter to the changed figure for a new text in the real app: MiniLM reads 32
+tokens of an uncached text, alternating with the slider of the empty page
+(`benchmarks.interaction`). `--text` measures this alone.
 
-`python -m benchmarks.attention_payload [--text] [--loads 5] [--texts 20]`
+Usage: `python -m benchmarks.attention_payload [--text] [--loads 5] [--texts 20]`.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ from testing.server import Server, serve, serve_empty_page, serve_page
 LENGTHS, LAYERS, HEADS, SEED = (32, 64, 128), 12, 12, 1
 BUILDS = 3
 PAINTED = "painted after ms: "
-LIMIT_S = 180.0  # for BertViz to paint
-BUDGET_S = 60.0  # for the loads of one view at one length; at least one goes through
+LIMIT_S = 180.0  # timeout for BertViz to paint
+BUDGET_S = 60.0  # for all loads of one view at one length; at least one is made
 BYTES_GOAL, PAINT_GOAL = 20.0, 10.0
 
 SCRIPT = """
@@ -95,8 +95,8 @@ with st.container(key="shown"):
             )
 """
 
-# Says in the console how many milliseconds after the navigation the page was painted. It looks once
-# a frame: a watch on millions of changes would slow BertViz down. In inner frames nothing runs.
+# Logs to the console how many milliseconds after the navigation the page was painted. It polls once
+# per frame: observing millions of mutations would slow BertViz down. Inner frames do nothing.
 WATCH = """
 if (window === window.top) (async () => {
   const frame = () => new Promise(requestAnimationFrame);
@@ -155,8 +155,12 @@ TEXT_PROBE = """() => {
 class View:
     """One page under measurement.
 
-    ready: what is true in the page once all of it is drawn. bytes, built: as sent, and the median
-    seconds on the server. seconds: of each load. failed: why the last one did not finish, if so.
+    Attributes:
+        ready: JavaScript condition that is true when everything is drawn.
+        bytes: bytes sent.
+        built: median seconds on the server.
+        seconds: seconds of each load.
+        failed: why the last load did not finish; else empty.
     """
 
     name: str
@@ -168,13 +172,13 @@ class View:
 
     @property
     def painted(self) -> float:
-        """Median seconds; of a page that did not finish, those that it had."""
+        """Return the median seconds; for an unfinished page, of the loads that finished."""
         return statistics.median(self.seconds)
 
     def load(self, url: str) -> None:
-        """One more load, in a browser of its own: a busy tab can only be ended together with it.
+        """Load once more, in a new browser, since a busy tab can only be ended with its browser.
 
-        The page speaks up when it is painted; asked, a busy one would not answer within the limit.
+        The page reports when it is painted; a busy page could not answer a query within the limit.
         """
         started = time.perf_counter()
         try:
@@ -185,7 +189,7 @@ class View:
                 with page.expect_console_message(_says_painted, timeout=1e3 * LIMIT_S) as message:
                     page.goto(f"{url}/?show={self.name}", wait_until="commit")
                 self.seconds.append(float(message.value.text.removeprefix(PAINTED)) / 1e3)
-        except Error as error:  # too slow, or the tab broke down
+        except Error as error:  # a timeout, or the tab crashed
             self.seconds.append(min(time.perf_counter() - started, LIMIT_S))
             self.failed = str(error).partition(" while")[0]
 
@@ -195,7 +199,7 @@ def _says_painted(message: ConsoleMessage) -> bool:
 
 
 def tensor(tokens: int) -> np.ndarray:
-    """Attention [layer, head, query, key] of a bert-base with random weights on random ids."""
+    """Return attention [layer, head, query, key] of a random bert-base on random ids."""
     import torch
     from transformers import BertConfig, BertModel
 
@@ -211,13 +215,13 @@ def tensor(tokens: int) -> np.ndarray:
 
 
 def patternless(tokens: int) -> np.ndarray:
-    """Independent random weights of the same shape: a picture that hardly compresses."""
+    """Return independent random weights of the same shape: an image that hardly compresses."""
     scores = np.exp(2 * np.random.RandomState(SEED).randn(LAYERS, HEADS, tokens, tokens))
     return (scores / scores.sum(-1, keepdims=True)).astype(np.float32)
 
 
 def mosaic(weights: np.ndarray) -> Figure:
-    """The figure as `seqviz.experiments.attention.weights.mosaic` and the page make it."""
+    """Build the figure as `seqviz.experiments.attention.weights.mosaic` and the page do."""
     layers, heads, tokens, _ = weights.shape
     ids, no = np.arange(tokens), np.zeros(tokens, bool)
     read = names(tokens), ids, 0 * ids, no, ~no, 0
@@ -231,7 +235,7 @@ def mosaic(weights: np.ndarray) -> Figure:
 
 
 def as_shipped(weights: np.ndarray) -> str:
-    """BertViz' own HTML with its own data; another two files instead of require.js."""
+    """Return BertViz's own HTML with its own data; two other files replace require.js."""
     import torch
     from bertviz import model_view
 
@@ -243,7 +247,7 @@ def as_shipped(weights: np.ndarray) -> str:
 
 
 def rounded(weights: np.ndarray) -> bertviz_page.BertVizPage:
-    """What our page sends; it refuses more than 41 tokens of such a model, which is undone here."""
+    """Return what SeqViz sends; its limit of 41 tokens for such a model is lifted here."""
     limit = bertviz_page.MAX_PAGE_BYTES["model"]
     bertviz_page.MAX_PAGE_BYTES["model"] = 10**12
     try:
@@ -257,7 +261,7 @@ def names(tokens: int) -> tuple[str, ...]:
 
 
 def prepare(tokens: int, folder: Path) -> list[View]:
-    """Build what each view sends, and leave it in the folder for the server."""
+    """Build what each view sends, and write it to the folder for the server."""
     weights = tensor(tokens)
     ready = READY_BERTVIZ.replace("THUMBNAILS", str(LAYERS * HEADS))
     ready = ready.replace("LINES", str(LAYERS * HEADS * tokens**2))
@@ -281,7 +285,7 @@ def prepare(tokens: int, folder: Path) -> list[View]:
 
 @contextlib.contextmanager
 def prepared() -> Iterator[tuple[Server, dict[int, list[View]]]]:
-    """A server that shows every view of every length."""
+    """Start a server that shows every view of every length."""
     with tempfile.TemporaryDirectory() as position:
         folder = Path(position)
         views = {tokens: prepare(tokens, folder) for tokens in LENGTHS}
@@ -290,11 +294,11 @@ def prepared() -> Iterator[tuple[Server, dict[int, list[View]]]]:
 
 
 def payload(loads: int, report: Report) -> None:
-    """Load and print everything."""
+    """Load every view and print the results."""
     with prepared() as (server, lengths):
         for tokens, views in lengths.items():
             empty = View("empty", READY_EMPTY)
-            for view in (empty, views[0]):  # once unmeasured: the server reads the files
+            for view in (empty, views[0]):  # warm-up: the server reads the files
                 view.load(server.url)
                 view.seconds.clear()
             for _ in range(loads):
@@ -329,7 +333,7 @@ def payload(loads: int, report: Report) -> None:
 
 
 def sentences(count: int) -> list[str]:
-    """Different texts, each of 32 tokens for the default encoder."""
+    """Return different texts, each of 32 tokens for the default encoder."""
     from seqviz.models.pretrained import load
 
     model, random = load(registry.DEFAULTS["encoder"]), np.random.RandomState(SEED)
@@ -340,7 +344,7 @@ def sentences(count: int) -> list[str]:
 
 
 def new_text(page: Page, text: str) -> float:
-    """Milliseconds from Enter to the mosaic of this text."""
+    """Return the milliseconds from Enter to the mosaic of this text."""
     page.evaluate("seqviz.idle()")
     page.locator(css_class("at.real.encoder")).locator("input").fill(text)
     page.locator(css_class("at.real.figure")).scroll_into_view_if_needed()
@@ -352,7 +356,7 @@ def new_text(page: Page, text: str) -> float:
 
 
 def text_ratio(count: int, report: Report) -> None:
-    """New text to picture over the empty page's slider, in turn."""
+    """Return the time of a new text over that of the empty page's slider, measured in turn."""
     fresh = sentences(count + WARM_UP)
     chart = css_class("at.real.figure")
     with serve() as app, serve_empty_page() as empty, chromium() as browser:
@@ -378,9 +382,9 @@ def text_ratio(count: int, report: Report) -> None:
 def main() -> None:
     given = options(
         __doc__,
-        text=(False, "the real app's new text only"),
-        loads=(5, "loads of each page"),
-        texts=(20, "measured texts"),
+        text=(False, "measure only new texts in the real app"),
+        loads=(5, "number of loads of each page"),
+        texts=(20, "number of measured texts"),
     )
     report = Report("attention_payload")
     if not given.text:

@@ -1,19 +1,19 @@
-"""How fast the lesson on vanishing gradients computes, on one thread; and all pairs on a GPU.
+"""Compute time of the lesson on vanishing gradients, on one thread; all pairs on a GPU too.
 
-A tanh RNN of 64 units over 100 steps, unless a line says otherwise.
+A tanh RNN of 64 units over 100 steps, unless stated otherwise.
 
 All pairs: `bptt.pair_norms` (rms, every step) against autograd pair by pair. For each of the 4950
 pairs t < tau, PyTorch builds the graph of the steps from h_t to h_tau and `torch.func.jacrev` pulls
-the 64 unit vectors back through it together (of PyTorch's ways to get one Jacobian the fastest
-here); its Frobenius norm over sqrt(d) is the entry. Both in float32, both with everything they need
-from the weights on; all pairs are computed, none is extrapolated. Beside it, the smartest way we
-know to ask autograd for the same table: one graph, and for each later step one batched call that
-returns the Jacobians with respect to all earlier states. Every entry of ours is compared with that
+the 64 unit vectors back through it together (the fastest PyTorch method for one Jacobian here); its
+Frobenius norm over sqrt(d) is the entry. Both in float32, both with everything they need from the
+weights on; all pairs are computed, none is extrapolated. A third column is the best use of autograd
+that we know for the same table: one graph, and for each later step one batched call that returns
+the Jacobians with respect to all earlier states. Every entry of SeqViz is compared with that
 computed in float64.
 
 The norm series: one run of the kernel, the loss and `bptt.log_norms`, against forward and backward
-of `torch.nn.RNN` (LSTM, GRU) with the same weights, inputs and loss. PyTorch's side also gives the
-gradients of the weights, which a series does not need; ours gives the norm at every step.
+of `torch.nn.RNN` (LSTM, GRU) with the same weights, inputs and loss. PyTorch also computes the
+gradients of the weights, which a series does not need; SeqViz computes the norm at every step.
 
 Growth: the same series for 50 to 400 steps; the slope of log time against log T.
 """
@@ -56,7 +56,7 @@ AT_MOST = {"series_ratio": 1.5, "exponent": 1.15, "max_relative_error": 1e-3}
 
 
 def pairs(report: Report) -> None:
-    """The whole table in three ways, and the largest relative error of ours."""
+    """Compute the table in three ways; report the largest relative error of SeqViz's."""
     net = unroll(RNN)
     exact = _one_graph(net, torch.float64)
     below = np.tri(STEPS, k=-1, dtype=bool)
@@ -80,7 +80,10 @@ def pairs(report: Report) -> None:
 
 
 def series(cell: str, report: Report) -> float:
-    """One series beside PyTorch's forward and backward in both precisions; ours over float32."""
+    """Time one series against PyTorch's forward and backward; return the float32 ratio.
+
+    PyTorch is timed in float32 and float64.
+    """
     net = unroll(GradientExperiment(cell, STEPS, WIDTH))
     single, double = (_torch_step(net, cell, dtype) for dtype in (torch.float32, torch.float64))
     if not math.isclose(double(), net.loss, rel_tol=1e-10):
@@ -96,7 +99,7 @@ def series(cell: str, report: Report) -> float:
 
 
 def growth(report: Report) -> float:
-    """Milliseconds of a series for each of `LENGTHS`; the exponent of T."""
+    """Time a series for each of `LENGTHS`; return the exponent of T."""
     nets = [unroll(GradientExperiment("rnn", steps, WIDTH)) for steps in LENGTHS]
     for net in nets:
         _series(net)
@@ -115,7 +118,7 @@ def main() -> None:
     report.values["series_ratio"] = round(ratios["rnn"], 3)
     report.values["exponent"] = round(growth(report), 3)
     if torch.cuda.is_available():
-        pair_norms(GPU, stride=1, device="cuda")  # the first call also starts the device
+        pair_norms(GPU, stride=1, device="cuda")  # the first call also initializes the device
         (seconds,) = medians(PAIR_RUNS, partial(pair_norms, GPU, stride=1, device="cuda"))
         report.values["gpu_pairs_s"] = round(seconds, 3)
         print(f"all pairs of T = {GPU.steps}, d = {GPU.width} on {torch.cuda.get_device_name()}: "
@@ -124,7 +127,7 @@ def main() -> None:
 
 
 def _series(net: Unrolled) -> LogNorms:
-    """Forward, the loss of the last step, and the norm at every step."""
+    """Run forward, the loss of the last step, and the norm at every step."""
     trace = run(net.cell, net.weights, net.signal.inputs)
     misses = trace.hidden[-1] @ net.readout.T - net.signal.targets[-1]
     float((misses**2).sum())
@@ -134,7 +137,7 @@ def _series(net: Unrolled) -> LogNorms:
 
 
 def _torch_step(net: Unrolled, cell: str, dtype: torch.dtype) -> Callable[[], float]:
-    """Forward and backward of PyTorch's module with the same weights, inputs and loss."""
+    """Run PyTorch's forward and backward with the same weights, inputs and loss."""
     module = MODULES[cell](net.signal.inputs.shape[1], WIDTH).to(dtype)
     names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
     parts = (
@@ -159,13 +162,13 @@ def _torch_step(net: Unrolled, cell: str, dtype: torch.dtype) -> Callable[[], fl
 
 
 def _tensors(net: Unrolled, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """What each step adds to U h, and U."""
+    """Return what each step adds to U h, and U."""
     added = net.signal.inputs @ net.weights.input_hidden.T + net.weights.input_bias
     return torch.tensor(added, dtype=dtype), torch.tensor(net.weights.hidden_hidden, dtype=dtype)
 
 
 def _pair_by_pair(net: Unrolled) -> np.ndarray:
-    """rms of dh_tau/dh_t, [tau, t]: a graph from h_t to h_tau and a Jacobian for every pair."""
+    """Return the rms of dh_tau/dh_t, [tau, t], with one graph and one Jacobian per pair."""
     added, U = _tensors(net, torch.float32)
     states = [torch.zeros(WIDTH)]
     for x in added:
@@ -188,7 +191,7 @@ def _pair_by_pair(net: Unrolled) -> np.ndarray:
 
 
 def _one_graph(net: Unrolled, dtype: torch.dtype) -> np.ndarray:
-    """The same table: one graph; each later step asks for all earlier ones in one batched call."""
+    """Return the same table from one graph, with one batched call per later step."""
     added, U = _tensors(net, dtype)
     h = torch.zeros(WIDTH, dtype=dtype, requires_grad=True)
     states: list[Tensor] = []

@@ -1,29 +1,28 @@
-"""A class at one server: how long does a student wait while a hundred move their sliders?
+"""Load test of one server: response times while a class of a hundred students moves sliders.
 
 The students speak Streamlit's protocol over the websocket (`testing.protocol`); the server is the
-app as it is served, in a process of its own, on the same two cores. Each student opens the lesson
-at a moment of its own within `--arrive` seconds, then moves the lesson's first slider and thinks,
-on average, for `--think` seconds. No value comes twice in a class: where the slider has too few,
-each student first moves another one (`BESIDE`), or presses one of another bench (`INSTEAD`). How
-many results the server really had to compute is printed, so that a cache cannot flatter the numbers
-(bert_accuracy shows results that came with the app: there it is 0). After one press in five a
-student scrolls on to another bench (`SCROLLS`) and back: the next that has not been drawn yet,
-later the first that builds on the slider, which is then redrawn. That counts as load; the time
-reported is the press. First load is the page as it opens, with its first bench.
+app as served, in a separate process, on the same two cores. Each student opens the lesson at a
+random time within `--arrive` seconds, then moves the lesson's first slider and thinks, on average,
+for `--think` seconds. No value occurs twice in a class: where the slider has too few, each student
+first moves another one (`BESIDE`), or uses one of another bench (`INSTEAD`). The number of results
+that the server had to compute is printed, so that cache hits cannot flatter the numbers
+(bert_accuracy shows shipped results: there it is 0). After one interaction in five, a student
+scrolls to another bench (`SCROLLS`) and back: the next that has not been drawn yet, later the first
+that depends on the slider, which is then redrawn. That counts as load; the reported time is that of
+the interaction. First load is the opening of the page, with its first bench.
 
-With `--live` a press is what a browser makes of it: the picture first, on the way of a moving hand,
-then the page hears of the value. `rest_p95_ms` is how long the picture takes, the others are the
-page's.
+With `--live`, an interaction is what a browser makes of it: a drag request for the figure, then the
+commit to the page. `rest_p95_ms` is the time until the figure, the other times are the page's.
 
-With `--drag` each of them drags the slider for two seconds before it rests: as the browser does,
-one request for a picture at a time. `pictures_s` is what one dragging student gets in a second,
-`rest_p95_ms` how long after the hand has stopped its picture is there, `cpu_ms` what the server
-works for a press or a picture, openings and all.
+With `--drag`, each student drags the slider for two seconds before the commit: like the browser,
+with one request at a time. `pictures_s` is the number of figures that one dragging student gets per
+second, `rest_p95_ms` the time from the end of the drag to its figure, `cpu_ms` the server's
+processor time per interaction or figure, page loads included.
 
-A second class has one training in the server all the while. A third, with `--collector both`, is
-the same class at a server with Streamlit's own setting of the garbage collector.
+A second class runs while the server trains. A third, with `--collector both`, is the same class at
+a server with Streamlit's own setting of the garbage collector.
 
-`python -m benchmarks.classroom --students 100 --think 6 --lesson all`
+Usage: `python -m benchmarks.classroom --students 100 --think 6 --lesson all`.
 """
 
 from __future__ import annotations
@@ -49,13 +48,13 @@ GOALS = {"p95_ms": 100, "first_p95_ms": 300, "training_p95_ms": 250, "rss_growth
 # Where the first slider has too few values for a class, each student first moves another control:
 # a slider to one of its values, a menu to one of its options.
 BESIDE = {"bert_accuracy": "ba.knife.order"}
-# Where it has only a handful, a class presses another slider of the lesson.
+# Where the first slider has only a few values, a class uses another slider of the lesson.
 INSTEAD = {"gates": ("force", "f")}
 DRAG = 2.0  # seconds
 STOPPED = 0.04  # seconds, as in assets/static/bench/live.js
-# How often a student who has moved the slider scrolls on to the next bench.
+# Probability that a student scrolls to the next bench after moving the slider.
 SCROLLS = 0.2
-# A training that lasts for a while; the next one has another seed.
+# A long training; each one has another seed.
 TRAINER = "ar_fitting"
 START = "ar.networks.start"
 TRAINING = {
@@ -65,21 +64,22 @@ TRAINING = {
     "ar.networks.hidden": "64",
     "ar.process.n": "2000",
 }
-# As in an image: models are on the disk, and in memory before the first student comes.
+# As in an image: models are stored, and loaded before the first student arrives.
 MODELS = {"HF_HUB_OFFLINE": "1", "SEQVIZ_PRELOAD": "minilm,smollm2"}
-# What ends a student's lesson: no answer, a connection cut or refused, a control that is not there.
+# Errors that end a student's lesson: timeout, lost or refused connection, missing control.
 FAILURES = (TimeoutError, OSError, KeyError, asyncio.IncompleteReadError, WebSocketException)
 SEEDS = itertools.count(5001)
-# What Streamlit does by itself: collect after every run, with nothing frozen.
+# Streamlit's default: collect garbage after every run, with nothing frozen.
 PLAIN = {"runner.postScriptGC": "true"}
 
 
 @dataclass
 class Times:
-    """What a class has waited, in seconds, and what went wrong.
+    """Waiting times of a class in seconds, and errors.
 
-    rests: after a drag or a live press, until the picture was that of the value at which the hand
-    stopped. pictures: drawn while hands moved.
+    Attributes:
+        rests: from the end of a drag or a live interaction until the figure of the final value.
+        pictures: number of figures drawn during drags.
     """
 
     presses: list[float] = field(default_factory=list)
@@ -89,17 +89,19 @@ class Times:
     errors: list[str] = field(default_factory=list)
 
     def drew(self, status: int) -> None:
-        """A picture has come, or none."""
+        """Record that a request has returned a figure, or none."""
         self.pictures += status == 200
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A class: how many, how long they think on average, over how long they arrive and press.
+    """Parameters of a class: size, mean thinking time, time of arrival, duration.
 
-    drag: before each press the slider is dragged for `DRAG` seconds. live: a press asks for the
-    picture before the page hears of it, as in a browser. devices: the students' cookies, by their
-    number: the same class goes on to the next lesson, where another would wait for its seats.
+    Attributes:
+        drag: True to drag the slider for `DRAG` seconds before each interaction.
+        live: True to request the figure before the commit, like a browser.
+        devices: cookies of the students by number, so that the same class continues with the next
+            lesson; a new class would wait for admission.
     """
 
     students: int
@@ -112,12 +114,12 @@ class Plan:
 
 
 def pressed(lesson: catalog.LessonRecord) -> tuple[str, str]:
-    """The bench and the slider of it that a class presses: no value comes twice."""
+    """Return the bench and the slider that the class uses; no value occurs twice."""
     return INSTEAD.get(lesson.slug, lesson.first)
 
 
 def fresh(student: ProtocolClient, key: str, draw: random.Random) -> Iterator[Any]:
-    """Values of a slider (or a menu) in random order, none twice until all have been used."""
+    """Yield values of a slider or menu in random order; none repeats until all were used."""
     slider = student.slider(key)
     if slider is None or "stops" in slider:
         options = (list(student.widgets[key].message.options) if slider is None
@@ -129,7 +131,7 @@ def fresh(student: ProtocolClient, key: str, draw: random.Random) -> Iterator[An
     while True:
         for position in draw.sample(range(count + 1), count + 1):
             value = low + position * step
-            if not slider["whole"]:  # between the stops there are more, as fresh
+            if not slider["whole"]:  # values between the steps are fresh as well
                 value = min(high, value + draw.random() * step)
             yield value
 
@@ -137,11 +139,11 @@ def fresh(student: ProtocolClient, key: str, draw: random.Random) -> Iterator[An
 async def approach(
     student: ProtocolClient, lesson: catalog.LessonRecord, draw: random.Random
 ) -> tuple[str, Iterator[Any]]:
-    """Scroll to the slider that a class presses; its key, and values that the student has fresh."""
+    """Scroll to the slider that the class uses; return its key and the student's fresh values."""
     bench, slider = pressed(lesson)
     key = f"{lesson.code}.{bench}.{slider}"
     await student.scroll(bench)
-    while student.polls and student.slider(key) is None:  # it waits for a model, or for its turn
+    while student.polls and student.slider(key) is None:  # waits for model or queue
         await student.poll()
     if other := BESIDE.get(lesson.slug):
         await student.move(other, next(fresh(student, other, draw)))
@@ -149,10 +151,10 @@ async def approach(
 
 
 async def drag(student: ProtocolClient, key: str, values: Iterator[Any], times: Times) -> Any:
-    """A hand moves for `DRAG` seconds: the latest value only, one request at a time.
+    """Drag for `DRAG` seconds: request the latest value only, one request at a time.
 
-    One that is under way when the hand stops is given up soon after, as in the browser. Returns
-    where it stops. Noted are the pictures, and how long after the stop the last one came.
+    A request in flight at the end of the drag is soon cancelled, as in the browser. Returns the
+    final value, and records the figures and the time from the end of the drag to the last one.
     """
     loop = asyncio.get_running_loop()
     end = loop.time() + DRAG
@@ -167,9 +169,10 @@ async def drag(student: ProtocolClient, key: str, values: Iterator[Any], times: 
 
 
 async def press(student: ProtocolClient, key: str, value: Any, times: Times) -> None:
-    """What a browser does where a slider is pressed: ask for the picture, then tell the page.
+    """Act like a browser on an interaction: request the figure, then commit the value.
 
-    Where there is no picture, the student waits for the page. One that never comes took as long.
+    Without a figure, the student waits for the page. A figure that never arrives counts with that
+    time.
     """
     loop = asyncio.get_running_loop()
     started = loop.time()
@@ -186,8 +189,7 @@ async def press(student: ProtocolClient, key: str, value: Any, times: Times) -> 
 
 
 async def look_around(student: ProtocolClient, draw: random.Random) -> None:
-    """After a press: some scroll on to another bench, which is drawn, or redrawn if it builds on
-    the slider, and back."""
+    """After an interaction, sometimes scroll to another bench, which is (re)drawn, and back."""
     scrolls = draw.random() < SCROLLS
     new = scrolls and await student.scroll() > 0
     await student.rest(visible=scrolls and not new)
@@ -196,7 +198,7 @@ async def look_around(student: ProtocolClient, draw: random.Random) -> None:
 async def sit(
     url: str, lesson: catalog.LessonRecord, number: int, plan: Plan, times: Times
 ) -> None:
-    """One student's lesson, from the first load to the end of the class."""
+    """Run one student's lesson, from the first load to the end of the class."""
     draw = random.Random(f"{SEED}.{lesson.slug}.{number}.{plan.students}")
     loop = asyncio.get_running_loop()
     end = loop.time() + plan.arrive + plan.seconds
@@ -212,7 +214,7 @@ async def sit(
 
 @contextmanager
 def noted(student: ProtocolClient, times: Times) -> Iterator[None]:
-    """Within: what goes wrong for a student ends its lesson, and is noted."""
+    """Record an error of a student and end its lesson."""
     try:
         yield
     except FAILURES as error:
@@ -229,7 +231,7 @@ async def work(
     end: float,
     times: Times,
 ) -> None:
-    """A student presses the lesson's first slider, thinks, looks around, until the end."""
+    """Use the lesson's first slider, think, look around, until the end."""
     loop = asyncio.get_running_loop()
     key, values = await approach(student, lesson, draw)
     while True:
@@ -246,8 +248,8 @@ async def work(
 
 
 async def train(url: str, running: asyncio.Event) -> None:
-    """Keep one training going, and poll it as its page does."""
-    for seed in SEEDS:  # the server knows the result of a former one
+    """Keep one training running, and poll it as its page does."""
+    for seed in SEEDS:  # the server has cached the result of a former seed
         async with ProtocolClient(url, TRAINER, training_link(seed)) as student:
             await begin_training(student)
             running.set()
@@ -256,12 +258,12 @@ async def train(url: str, running: asyncio.Event) -> None:
 
 
 def training_link(seed: int) -> dict[str, str]:
-    """The link of a training that nobody else has with another seed."""
+    """Return the permalink of a training that no other seed has."""
     return {**TRAINING, "ar.process.seed": str(seed)}
 
 
 async def begin_training(student: ProtocolClient) -> None:
-    """Open the lesson, come to its training, start it."""
+    """Open the lesson, scroll to its training, start it."""
     await student.open()
     await student.scroll("networks")
     await student.press(START)
@@ -269,7 +271,7 @@ async def begin_training(student: ProtocolClient) -> None:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Within, no garbage is collected here: it would be taken for a pause of the server."""
+    """Pause garbage collection here, since it would look like a pause of the server."""
     gc.collect()
     gc.disable()
     try:
@@ -281,7 +283,7 @@ def collector_paused() -> Iterator[None]:
 async def attend(
     url: str, lesson: catalog.LessonRecord, plan: Plan, training: bool = False
 ) -> Times:
-    """A whole class."""
+    """Run a whole class."""
     times = Times()
     trainer = None
     if training:
@@ -291,7 +293,7 @@ async def attend(
             [trainer, asyncio.create_task(running.wait())], return_when=asyncio.FIRST_COMPLETED
         )
         if trainer.done():
-            trainer.result()  # raises what went wrong
+            trainer.result()  # raises an error of the training
     with collector_paused():
         await asyncio.gather(*(sit(url, lesson, n, plan, times) for n in range(plan.students)))
     if trainer is not None:
@@ -304,7 +306,7 @@ async def attend(
 
 
 async def warm_up(url: str, lesson: catalog.LessonRecord) -> None:
-    """One student before the class: libraries are imported, models loaded."""
+    """Run one student before the class, so that libraries are imported and models loaded."""
     plan = Plan(students=1, think=0.2, arrive=0.0, seconds=3.0, live=True)
     times = Times()
     await sit(url, lesson, -1, plan, times)
@@ -315,7 +317,7 @@ async def warm_up(url: str, lesson: catalog.LessonRecord) -> None:
 def measure(
     server: Server, lesson: catalog.LessonRecord, plan: Plan, training: bool
 ) -> dict[str, float]:
-    """One lesson, without and with a training."""
+    """Measure one lesson, without and with a training."""
     asyncio.run(warm_up(server.url, lesson))
     before, cpu = server.megabytes(), server.cpu_seconds()
     computed = server.counter("seqviz_cache_misses_total", lesson=lesson.slug)
@@ -350,7 +352,7 @@ def visit(
     lessons: Sequence[catalog.LessonRecord], plan: Plan, training: bool, report: Report,
     environment: Mapping[str, str] = MODELS, settings: Mapping[str, str] | None = None,
 ) -> tuple[dict[str, dict[str, float]], float]:  # fmt: skip
-    """All lessons at one server, which is then as warm as on the day; and its memory at the end."""
+    """Measure all lessons at one server, which stays warm between them, and its final memory."""
     result = {}
     with serve(environment=environment, options=settings) as server:
         for lesson in lessons:
@@ -362,14 +364,14 @@ def visit(
 def main() -> None:
     given = options(
         __doc__,
-        students=(100, ""),
-        think=(6.0, "mean seconds between presses"),
-        lesson=("all", "a lesson's slug, or all"),
-        arrive=(30.0, "seconds in which they open it"),
-        seconds=(30.0, "of pressing after that"),
-        drag=(False, "they drag before each press"),
-        live=(False, "they press as a browser does"),
-        no_training=(False, "leave the second class out"),
+        students=(100, "number of students"),
+        think=(6.0, "mean seconds between interactions"),
+        lesson=("all", "slug of a lesson, or all"),
+        arrive=(30.0, "seconds in which the students open the lesson"),
+        seconds=(30.0, "seconds of interactions after that"),
+        drag=(False, "drag before each interaction"),
+        live=(False, "request the figure before the commit, like a browser"),
+        no_training=(False, "leave out the second class, with a training"),
         collector={"choices": ("ours", "both"), "default": "both"},
     )
     lessons = catalog.LESSONS if given.lesson == "all" else [catalog.lesson(given.lesson)]

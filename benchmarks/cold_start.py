@@ -1,14 +1,14 @@
-"""From starting the server to the first picture of the first lesson, against an empty page.
+"""Cold start: from starting the server to the first figure of the first lesson.
 
 Each run starts a new server process and opens a new window of a Chromium that is already running:
-the server's health is polled, then the page is opened. The clock starts before the process is made
-and stops at the second animation frame after the first chart (on the empty page: the text) has
-been drawn; that moment is taken inside the page. The first chart comes with the page, if this
-version of the app has drawn it on this machine before (`first_page`); the page's own, under
-which sliders move, is a third column. All take turns; one run of each goes first and is not
-counted, so that the files are in memory for all.
+the server's health is polled, then the page is opened. The clock starts before the process is
+created and stops at the second animation frame after the first chart (on the empty page: the text)
+was drawn, as measured inside the page. The first chart is prerendered if this version of the app
+has drawn it on this machine before (`ui.prerender`); a third column is the page's own chart, which
+follows sliders. All variants alternate; the first run of each is not counted, so that all files are
+in memory.
 
-`python -m benchmarks.cold_start [--runs 5]`
+Usage: `python -m benchmarks.cold_start [--runs 5]`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ GOAL = 1.5
 def seconds(
     browser: Browser, starting: AbstractContextManager[Server], path: str, painted: str
 ) -> float:
-    """From before the process to the first painting of the elements `painted`."""
+    """Return the seconds from before the process to the first paint of the elements `painted`."""
     with starting as server:
         context = browser.new_context(viewport={"width": 1280, "height": 800})
         page = watched(context, painted)
@@ -40,7 +40,7 @@ def seconds(
 
 
 def measure(runs: int) -> list[tuple[float, ...]]:
-    """Seconds of the empty page, and of the first lesson to its first chart and to its own."""
+    """Measure the empty page, and the first lesson to its prerendered and to its own chart."""
     lesson = catalog.LESSONS[0]
     own = f"{css_class(f'{lesson.code}.{lesson.first[0]}.figure')} :is({MARKS})"
     first = f"#seqviz-shell :is({MARKS}), {own}"
@@ -58,7 +58,7 @@ def measure(runs: int) -> list[tuple[float, ...]]:
 
 
 def main() -> None:
-    runs = options(__doc__, runs=(5, "measured starts of each")).runs
+    runs = options(__doc__, runs=(5, "number of measured starts of each")).runs
     empty, first, own = measure(runs)
     report = Report("cold_start")
     print(f"process start to first picture, {runs} starts each, seconds")

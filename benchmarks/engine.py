@@ -1,16 +1,22 @@
-"""A Ray cluster on this machine beside the machine alone: what each answer costs, and what fails.
+"""Ray cluster on this machine against local computation: cost and fault tolerance.
 
     python -m benchmarks.engine [--parts overhead sent batches faults] [--students 10000] [--write]
 
-Starts a cluster of two processors with one replica of MiniLM, and asks as the app does
-(`seqviz.integrations.ray.client`). Overhead: a forward pass and a training, there and here. Sent:
-bytes and milliseconds of what figures ask for. Batches: texts at once, there and one by one.
-Faults: while ten students ask for fresh texts every 0.3 s, the process of the replica is killed,
-then the head; errors, and the longest wait. Course: a simulation (below) whose law of a pass is
-fitted to 2, 5, 20 and 50 texts at once. Its median and 95th percentile stand beside those
-measured for 1, 10 and 100 at once and for the ten students, to which nothing was fitted. The table
-of machines is that simulation's, for replicas as fast as this machine's: it is extrapolated, no
-measurement. --write puts both tables into docs/operations.md and all into benchmarks/results."""
+Starts a cluster of two processors with one replica of MiniLM, and sends requests as the app does
+(`seqviz.integrations.ray.client`).
+
+* Overhead: a forward pass and a training, on the cluster and locally.
+* Sent: bytes and milliseconds of the data that figures request.
+* Batches: concurrent texts, on the cluster and one by one.
+* Faults: while ten students request fresh texts every 0.3 s, the replica's process is killed, then
+  the head; errors, and the longest wait.
+* Course: a simulation whose law of a pass is fitted to 2, 5, 20 and 50 concurrent texts. Its median
+  and 95th percentile are compared with those measured for 1, 10 and 100 concurrent texts and for
+  the ten students, which were not used in the fit. The table of machines comes from that
+  simulation, for replicas as fast as this machine's: it is an extrapolation, not a measurement.
+
+`--write` puts both tables into docs/operations.md and everything into benchmarks/results.
+"""
 
 from __future__ import annotations
 
@@ -50,27 +56,27 @@ WORDS = (
     "the", "end",
 )  # fmt: skip
 AT_ONCE = (1, 10, 100)
-FITTED = (2, 5, 20, 50)  # also at once
+FITTED = (2, 5, 20, 50)  # numbers of concurrent texts used in the fit
 ROUNDS = 5
-SIZES = (100, 1_000)  # of courses, and the one that is asked for
+SIZES = (100, 1_000)  # students of simulated courses, besides `--students`
 LONG = 512  # tokens
 FAULTY = 12.0  # seconds of load around a fault
-RESTS = 0.3  # of its students, between an answer and the next text
+RESTS = 0.3  # seconds from an answer to the student's next text
 TEN = "ten students, 0.3 s between an answer and the next text"
 GOAL_MS = 15.0
-MOST = 32  # texts of one pass
-THINK = 6.0  # seconds between two presses of a student
-FRESH = 0.1  # of them ask for a text that nobody has read
-SEATS = 180  # of a process of the app (SEQVIZ_MAX_CLIENTS)
-MACHINE = 8  # processors
-LOAD = 0.7  # of a processor that trains
+MOST = 32  # maximum number of texts in a batch
+THINK = 6.0  # mean seconds between two interactions of a student
+FRESH = 0.1  # share of interactions that request an uncached text
+SEATS = 180  # clients of one app process (SEQVIZ_MAX_CLIENTS)
+MACHINE = 8  # processors per machine
+LOAD = 0.7  # utilization of a processor that trains
 BETWEEN = 600.0  # seconds between two trainings of a student
-GOAL = 0.2  # s, 95th percentile of the wait for a text
+GOAL = 0.2  # seconds, 95th percentile of the wait for a text
 BEGIN, END = "<!-- written by benchmarks.engine -->", "<!-- up to here -->"
 
 
 def fresh(count: int, start: int) -> list[Tokens]:
-    """Texts of one length that nobody has read."""
+    """Return unread texts of one length."""
     model = pretrained.load(MODEL)
     built = []
     for n in range(start, start + count):
@@ -91,12 +97,12 @@ def told(results: Sequence[float]) -> dict[str, float]:
 
 
 def overhead(engine: client.Engine, passes: int) -> dict[str, Any]:
-    """Fresh texts in turns, there and here; then a small training."""
+    """Measure fresh texts alternately on the cluster and locally; then a small training."""
     model = pretrained.load(MODEL)
     items = fresh(2 * passes + 20, 0)
     there, here = partial(ask, engine), partial(forward_cache.forward, model)
     ray, local = [], []
-    for index in range(0, len(items), 2):  # in turns; the first ten of each are warm-up
+    for index in range(0, len(items), 2):  # alternating; the first ten of each are warm-up
         ray.append(1e3 * timed(partial(there, items[index])))
         local.append(1e3 * timed(partial(here, items[index + 1])))
     ray, local = ray[10:], local[10:]
@@ -106,7 +112,10 @@ def overhead(engine: client.Engine, passes: int) -> dict[str, Any]:
 
 
 def trainings(engine: client.Engine) -> dict[str, Any]:
-    """The same small training, fresh seeds, by the queue there and here."""
+    """Run the same small training through the queue, on the cluster and locally.
+
+    Each run has a fresh seed.
+    """
     from seqviz.compute.gates.tiny import train_tiny
     from seqviz.compute.gates.tiny_results import TinySettings
     from seqviz.jobs import JobQueue, queue
@@ -126,15 +135,14 @@ def trainings(engine: client.Engine) -> dict[str, Any]:
                 assert job.state == "done", job.error
 
             seconds.append(1e3 * timed(train))
-        result[name] = told(seconds[1:])  # the first imports what it needs
+        result[name] = told(seconds[1:])  # the first run imports modules
         jobs.close()
     queue.remote_executor = None
     return result
 
 
 def sent(engine: client.Engine) -> dict[str, dict[str, float]]:
-    """Of each kind of what figures ask for: bytes of the answer, and milliseconds until the arrays
-    of the figure are there."""
+    """Measure bytes of the answer and milliseconds until the arrays, by kind of figure."""
     asks: dict[str, Callable[[str], object]] = {
         "a text, first": partial(forward_cache.read, MODEL),
         "one head": partial(attention.head, MODEL, layer=3, head=2),
@@ -161,7 +169,7 @@ Batches = dict[int, dict[str, list[float]]]
 
 
 def batches(engine: client.Engine) -> Batches:
-    """Seconds from the press of so many at once to the answer of each, all rounds together."""
+    """Return the seconds to each answer by number of concurrent texts, over all rounds."""
     model = pretrained.load(MODEL)
     methods = {"ray": partial(ask, engine), "local": partial(forward_cache.forward, model)}
     batches: Batches = {}
@@ -184,7 +192,7 @@ def batches(engine: client.Engine) -> Batches:
 
 
 def gains(batches: Batches) -> dict[int, dict[str, Any]]:
-    """The last answer of so many at once, median of the rounds."""
+    """Return the time of the last answer by number of concurrent texts, median of the rounds."""
     payload = {}
     for count in AT_ONCE:
         ray, local = (
@@ -198,8 +206,11 @@ def gains(batches: Batches) -> dict[int, dict[str, Any]]:
 
 
 def faults(engine: client.Engine, cluster: Cluster) -> tuple[dict[str, Any], list[float]]:
-    """Ten students ask one text after another; what is killed, errors, longest wait. Besides all
-    waits of those to whom nothing happened, seconds."""
+    """Run ten students while processes are killed; return the faults and undisturbed waits.
+
+    The first part has for each fault the errors and the longest wait; the second the seconds of all
+    requests that no fault affected.
+    """
     model = pretrained.load(MODEL)
     result = {}
     calm: list[float] = []
@@ -256,18 +267,21 @@ def ask_while(
     return seconds, errors
 
 
-# --- a course of any size on a cluster, on a clock of its own -------------------------------------
-# Students ask for fresh texts at replicas. One that is free reads all that wait for it, at most
-# `MOST`, in one pass; who comes in between waits for its end. Ray sends each text to the one of two
-# replicas, drawn at random, that has fewer.
+# --- simulation of a course of any size on a cluster, with a virtual clock ------------------------
+# Students send fresh texts to replicas. A free replica reads all texts in its queue, at most
+# `MOST`, in one batch; later texts wait for its end. Ray routes each text to the less loaded one of
+# two random replicas.
 
-Asked = tuple[tuple[float, int], ...]  # when, and which student
+Asked = tuple[tuple[float, int], ...]  # time and student of each request
 
 
 @dataclass(frozen=True)
 class Law:
-    """Seconds: a pass of n texts takes `fixed + each * n` of a replica; `way`: of a text, between
-    student and replica, where nobody waits for it."""
+    """Duration model of forward passes, in seconds.
+
+    A pass of n texts occupies a replica for `fixed + each * n`; `way` is the time of a text between
+    student and replica without a queue.
+    """
 
     fixed: float
     each: float
@@ -282,10 +296,15 @@ def waits(
     until: float = math.inf,
     seed: int = 1,
 ) -> np.ndarray:
-    """Seconds that each text took, in the order of the answers.
+    """Return the simulated seconds of each text, in the order of the answers.
 
-    first: when each student asks first. pause: seconds from an answer to that student's next text,
-    of which none is asked for after `until`.
+    Args:
+        law: duration of a pass.
+        replicas: number of replicas.
+        first: time of each student's first request.
+        pause: seconds from an answer to that student's next text.
+        until: time after which no text is requested.
+        seed: random seed.
     """
     draw, number = Random(seed), counter()
     lines: list[deque[tuple[float, int]]] = [deque() for _ in range(replicas)]
@@ -325,15 +344,17 @@ def waits(
 
 
 def percentiles(seconds: Sequence[float] | np.ndarray) -> tuple[float, float]:
-    """Median and 95th percentile."""
+    """Return the median and the 95th percentile."""
     return float(np.median(seconds)), float(np.percentile(seconds, 95))
 
 
 def fitted(measured: Mapping[int, tuple[float, float]]) -> Law:
-    """The law whose median and 95th percentile for so many texts at once are nearest to these.
+    """Return the law whose percentiles are nearest to the measured ones.
 
-    measured: seconds, by how many students press at the same moment. Least squares of the
-    logarithms of the ratios.
+    Least squares of the logarithms of the ratios of median and 95th percentile.
+
+    Args:
+        measured: seconds, by number of concurrent texts.
     """
     from scipy.optimize import minimize
 
@@ -351,8 +372,11 @@ def fitted(measured: Mapping[int, tuple[float, float]]) -> Law:
 
 
 def pause(draw: Random) -> float:
-    """Seconds until a student's next fresh text: some presses, half to one and a half `THINK` each,
-    of which the last one asks for it."""
+    """Draw the seconds until a student's next fresh text.
+
+    They are those of several interactions, each of half to one and a half `THINK`; the last one
+    requests the text.
+    """
     seconds = 0.0
     while True:
         seconds += THINK * (0.5 + draw.random())
@@ -361,8 +385,10 @@ def pause(draw: Random) -> float:
 
 
 def needed(law: Law, students: int) -> tuple[int, tuple[float, float]]:
-    """The fewest replicas with a 95th percentile of `GOAL` in three simulated minutes, and median
-    and percentile there."""
+    """Return the smallest number of replicas that meets `GOAL`, with median and 95th percentile.
+
+    The goal is for the 95th percentile in three simulated minutes.
+    """
     draw = Random(2)
     first = [draw.random() * THINK / FRESH for _ in range(students)]
     replicas = max(1, math.floor(students * FRESH / THINK * law.each))
@@ -374,7 +400,13 @@ def needed(law: Law, students: int) -> tuple[int, tuple[float, float]]:
 
 
 def machines(law: Law, training: float, students: int) -> dict[str, float]:
-    """What a course needs, extrapolated. training: seconds of one."""
+    """Extrapolate the machines that a course needs.
+
+    Args:
+        law: duration of a pass.
+        training: seconds of one training.
+        students: number of students.
+    """
     replicas, (median, p95) = needed(law, students)
     apps = -(-students // SEATS)
     trainers = math.ceil(students / BETWEEN * training / LOAD)
@@ -388,7 +420,7 @@ def machines(law: Law, training: float, students: int) -> dict[str, float]:
 
 
 def checks(law: Law, batches: Batches, calm: Sequence[float]) -> list[dict[str, Any]]:
-    """The simulation beside what was measured, and how far it misses it."""
+    """Compare the simulation with the measurements."""
     pairs: dict[str, tuple[Sequence[float], np.ndarray]] = {
         f"{n} at once": (batches[n]["ray"], waits(law, 1, [0.0] * n))
         for n in AT_ONCE
@@ -412,13 +444,13 @@ def checks(law: Law, batches: Batches, calm: Sequence[float]) -> list[dict[str, 
 
 
 def rows(lines: Sequence[Sequence[object]]) -> str:
-    """A table in Markdown; the first line is its head."""
+    """Return a Markdown table; the first line is its head."""
     lines = [lines[0], ["---"] * len(lines[0]), *lines[1:]]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
 def course_said(payload: dict[str, Any]) -> str:
-    """The simulation beside the measurements, and the table of machines."""
+    """Return the report of the simulation, its errors, and the table of machines."""
     course = payload["course"]
     fixed, each, method = (f"{1e3 * item:.1f}" for item in course["law_s"])
     worst = max(abs(item["error"]) for item in course["checked"])
@@ -455,7 +487,7 @@ def course_said(payload: dict[str, Any]) -> str:
 
 
 def results_said(payload: dict[str, Any]) -> str:
-    """All that was measured."""
+    """Return the report of all measurements."""
     forward, training = payload["overhead"]["forward"], payload["overhead"]["training"]
 
     def two(item: dict[str, float]) -> str:
@@ -485,7 +517,7 @@ def results_said(payload: dict[str, Any]) -> str:
 
 
 def put(path: Path, text: str) -> None:
-    """Between the marks of a file, or at its end."""
+    """Write text between the marks of a file, or at its end."""
     path.touch()
     before, mark, rest = path.read_text("utf-8").partition(BEGIN)
     after = rest.partition(END)[2] if mark else "\n"
@@ -496,10 +528,10 @@ def main() -> None:
     parts = ["overhead", "sent", "batches", "faults"]
     given = options(
         __doc__,
-        passes=(100, "of each side"),
+        passes=(100, "number of forward passes on each side"),
         parts={"nargs": "+", "choices": parts, "default": parts},
-        students=(10_000, "of a simulated course"),
-        write=(False, "into docs and results; all parts"),
+        students=(10_000, "number of students of a simulated course"),
+        write=(False, "write the tables to docs and results; needs all parts"),
     )
     if NO_RAY:
         raise SystemExit(NO_RAY)

@@ -1,17 +1,18 @@
-"""What a figure costs: all examples, as a plain specification and through Plotly's own objects.
+"""Cost of figures: all examples, as plain specifications and through Plotly's own objects.
 
 For each example that draws with Plotly: the figure function and its JSON (`Figure.to_json`), and
-the same figure through `go.Figure(...).to_json()`, unchecked and checked by the schema, in turns.
+the same figure through `go.Figure(...).to_json()`, with and without schema validation, in turns.
 
-`--served` measures figures that one core of the server draws in a second while sliders are dragged,
-without a browser or a socket: the route (`ui.live.handler`) is asked as by a server, with
-everything an answer costs it: values checked, place in the line, account, computing, drawing, JSON,
-compression. No value comes twice; what a browser has from the answer before does not travel again.
-`per_core` is figures for each second of processor time, `cpu_ms` its inverse, workers' included:
-other work on the machine does not change them much. `per_s` is by the clock, with four browsers
-that ask at a time.
+`--served` measures the figures per second that one core of the server renders for dragged sliders,
+without browser or socket: the route (`ui.live.handler`) is called as by a server, with the full
+cost of a response: validation, scheduling, quota, computation, drawing, JSON, compression. No value
+occurs twice; arrays that the browser has from the previous response are not sent again. `per_core`
+is figures per second of processor time, `cpu_ms` its inverse, workers included; other load on the
+machine hardly affects them. `per_s` is figures per second of wall time, with four concurrent
+browsers.
 
-`python -m benchmarks.figures`, `python -m benchmarks.figures --served [--seconds 5] [--workers 2]`
+Usage: `python -m benchmarks.figures`, `python -m benchmarks.figures --served [--seconds 5]
+[--workers 2]`.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ from testing.figure_examples import Example, examples
 
 STYLE = Style(LIVE)
 BROWSERS = 4
-PER_CORE, WITH_GOAL = 300, ("ar_fitting/process", "gates/watch")  # figures a second
-# Values that a drag would come by; none comes twice within a run.
+PER_CORE, WITH_GOAL = 300, ("ar_fitting/process", "gates/watch")  # figures per second
+# Values of a drag; none occurs twice within a run.
 MOVED: dict[str, Iterator[dict[str, str]]] = {
     "ar_fitting/process": ({"ar.process.phi": f"{-1 + k / 50_000:.6f}"} for k in range(100_000)),
     "gates/watch": (
@@ -57,7 +58,7 @@ MOVED: dict[str, Iterator[dict[str, str]]] = {
 
 
 def measured(example: Example, rounds: int) -> tuple[float, float, float, int]:
-    """Medians in ms: plain, through Plotly's objects unchecked, and checked; and bytes of JSON."""
+    """Return median ms (plain, Plotly's objects unchecked and checked) and bytes of JSON."""
 
     def through(check: bool) -> None:
         figure = example.figure(STYLE)
@@ -73,7 +74,7 @@ def measured(example: Example, rounds: int) -> tuple[float, float, float, int]:
 
 
 def measure_examples(rounds: int) -> None:
-    """All examples, in rows by subject."""
+    """Measure all examples, in rows by subject."""
     report = Report("figures")
     subjects: dict[str, list[tuple[float, float, float, int]]] = {}
     for example in examples():
@@ -101,7 +102,10 @@ def measure_examples(rounds: int) -> None:
 
 
 async def request(app: Any, address: str, query: dict[str, str], session: Session, has: str) -> str:
-    """One request; what the browser then has. Raises RuntimeError where there is no figure."""
+    """Send one request and return the arrays that the browser then has.
+
+    Raises RuntimeError for a response without a figure.
+    """
     parts: list[bytes] = []
     statuses: list[int] = []
     headers = {handler.H_SESSION: session.token, handler.H_KNOWN_ARRAYS: has}
@@ -113,7 +117,7 @@ async def request(app: Any, address: str, query: dict[str, str], session: Sessio
     }  # fmt: skip
 
     async def receive() -> dict[str, Any]:
-        await asyncio.Event().wait()  # the browser stays
+        await asyncio.Event().wait()  # the browser never disconnects
         raise AssertionError
 
     async def send(message: dict[str, Any]) -> None:
@@ -129,7 +133,7 @@ async def request(app: Any, address: str, query: dict[str, str], session: Sessio
 
 
 async def drag(app: Any, address: str, seconds: float) -> dict[str, float]:
-    """Figures by processor time and by the clock, of so many browsers at once."""
+    """Return figures by processor time and by wall time, for several concurrent browsers."""
     started, before, n_figures = time.perf_counter(), cpu_seconds(), 0
 
     async def browse() -> None:
@@ -148,14 +152,14 @@ async def drag(app: Any, address: str, seconds: float) -> dict[str, float]:
 
 
 def cpu_seconds() -> float:
-    """Processor seconds of this process and its workers."""
+    """Return the processor seconds of this process and its workers."""
     process = psutil.Process()
     times = [item.cpu_times() for item in (process, *process.children())]
     return sum(time.user + time.system for time in times)
 
 
 def measure_served(seconds: float, workers: int) -> None:
-    """The figures of some benches, asked for by the route."""
+    """Measure the figures of some benches, requested through the route."""
     os.environ |= {"SEQVIZ_WORKERS": str(workers), "SEQVIZ_SESSION_SECONDS": "0"}
     startup.configure_process()
     app = Starlette(middleware=application.middleware())
@@ -164,7 +168,7 @@ def measure_served(seconds: float, workers: int) -> None:
     benches: dict[str, dict[str, float]] = {}
     report = Report("pictures", workers=workers, benches=benches)
     for address in MOVED:
-        asyncio.run(drag(app, address, 1.0))  # what is loaded once
+        asyncio.run(drag(app, address, 1.0))  # warm-up
         benches[address] = asyncio.run(drag(app, address, seconds))
         report.row(address, **benches[address])
     handler.workers().close()
@@ -175,10 +179,10 @@ def measure_served(seconds: float, workers: int) -> None:
 def main() -> None:
     given = options(
         __doc__,
-        rounds=(15, "of each example"),
-        served=(False, "by the route of the server"),
-        seconds=(5.0, "for each bench that is served"),
-        workers=(0, "processes that answer"),
+        rounds=(15, "number of rounds per example"),
+        served=(False, "measure the server's route"),
+        seconds=(5.0, "seconds per bench with --served"),
+        workers=(0, "number of worker processes with --served"),
     )
     if given.served:
         measure_served(given.seconds, given.workers)

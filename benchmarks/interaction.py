@@ -1,47 +1,46 @@
-"""From a key press on a slider to the changed picture, against an empty Streamlit page.
+"""Interaction latency: from a key press on a slider to the changed figure.
 
-A real Chromium presses the right arrow on the first slider of each lesson, and in turn on the
-slider of a page that holds nothing else (the floor: what Streamlit itself takes). The clock runs
-inside the page: from the `keydown` event to the second animation frame after the chart (there: the
-text) shows something else; nothing polls in between. "Settled" is when two frames have passed and
-added nothing more to the picture. A press goes one step, for which a resting page has fetched the
-picture; "far" is a step across the slider, for which it has none. No value comes twice on a server
-that started with this run, so nothing that is measured comes from its cache; the slider's values
-are checked to be all different.
-A lesson's first slider also changes the benches that build on the first one: they are drawn after
-the first chart, and every press waits until the whole page has been idle.
+A real Chromium presses the right arrow on the first slider of each lesson, alternating with the
+slider of an otherwise empty page (the floor: the cost of Streamlit itself). The clock runs inside
+the page: from the `keydown` event to the second animation frame after the chart (there: the text)
+has changed; nothing polls in between. "Settled" is when two frames have passed without a further
+change. A press moves by one step, whose figure an idle page has prefetched; "far" is a step across
+the slider, which is not prefetched. No value occurs twice on a server that was started for this
+run, so that no measurement hits its cache; the slider's values are checked to be all different. A
+lesson's first slider also changes the dependent benches: they are drawn after the first chart, and
+every press waits until the whole page is idle.
 
-Then the same sliders are dragged for three seconds with sixty moves a second, there and back over
-values of their own: how many different pictures are drawn in a second, and how old the value is
-that is on screen (at each frame the time since the hand set the value that is drawn; 95th
-percentile). Of each lesson its first bench is measured (or the one that a class presses, where the
-first slider has few values) and the one whose answer takes the server longest (found in this run);
-the worse of the two stands for the lesson. A drag that drew all that the hand came by is not the
-worse one: a slider with few values has no more pictures.
+Then the same sliders are dragged for three seconds with sixty moves per second, back and forth over
+values not used before: how many different figures are drawn per second, and how old the displayed
+value is (at each frame, the time since the drag set the drawn value; 95th percentile). Of each
+lesson, its first bench is measured (or the one that a class uses, where the first slider has few
+values) and the one whose response takes the server longest (determined in this run); the worse of
+the two is reported for the lesson. A drag that drew every value is not the worse one: a slider with
+few values has no more figures.
 
-With `--apart` servers run on one core and the browser, with what measures, on another. A page that
-fails is named with its slider, the others are measured, and the command ends with 1.
+With `--apart`, servers run on one core and the browser, with the measurement, on another. A page
+that fails is reported with its slider, the others are measured, and the command exits with 1.
 
-`--every LESSON`: of each bench of a lesson the first slider that applies as it opens; where there
-is none, the last menu (its clock runs from the Enter that chooses an option), beside the menu of
-the empty page. Some have few places: at an end the hand turns round, so a value can come twice,
-then from the cache of the class. Presses of the empty page and of a bench take turns.
+`--every LESSON`: the first slider that applies initially in each bench of a lesson; in a bench
+without one, the last menu (its clock runs from the Enter that selects an option), alternating with
+the menu of the empty page. Some have few positions: the direction reverses at an end, so a value
+can occur twice, then from the shared cache. Presses of the empty page and of a bench alternate.
 
-Two more parts have no browser but students of `testing.protocol`:
+Two more parts use no browser but students of `testing.protocol`:
 
-* `--cpu`: processor time of the server for one press of a slider, all in. One student moves a
-  slider to a value that nobody has asked for and lets go: the picture of that value (`picture`),
-  and what Streamlit does when the hand rests (`rest`). The page is drawn down to this bench; what
-  builds on it further down is not redrawn.
-* `--texts`: ten fresh sentences at once. In each round ten students send at the same moment a
-  sentence that nobody has sent before: to *Account of a logit* (the Transformer block), or to *From
-  scores to a draw* (GPT), whose next bench then writes twelve tokens, and twelve with another in
-  one place. Until each has its figures, another student presses the slider of Gates that a class
-  presses. Printed: how long that student's pictures took, alone beforehand and in the rounds; after
-  how many seconds what a sentence asks for was there.
+* `--cpu`: the server's total processor time for one slider interaction. One student moves a slider
+  to an uncached value and releases it: the figure of that value (`picture`), and Streamlit's work
+  on the commit (`rest`). The page is drawn down to this bench; dependent benches further down are
+  not redrawn.
+* `--texts`: ten fresh sentences at once. In each round, ten students simultaneously send a new
+  sentence: to *Account of a logit* (the Transformer block), or to *From scores to a draw* (GPT),
+  whose next bench then writes twelve tokens, and twelve with another in one place. Until each has
+  its figures, another student uses the slider of Gates that a class uses. Printed: the time of that
+  student's figures, alone beforehand and in the rounds; and the seconds until the figures of a
+  sentence.
 
-`python -m benchmarks.interaction [LESSON ...] [--presses 40] [--apart]`, `--every transformer`,
-`--cpu`, `--texts [--lesson gpt] [--students 10] [--rounds 12]`
+Usage: `python -m benchmarks.interaction [LESSON ...] [--presses 40] [--apart]`, `--every
+transformer`, `--cpu`, `--texts [--lesson gpt] [--students 10] [--rounds 12]`.
 """
 
 from __future__ import annotations
@@ -82,10 +81,10 @@ from testing.server import Server, serve, serve_empty_page, serve_page
 
 WARM_UP = 5
 GOAL = 1.5
-QUIET_MS = 300  # the page counts as idle when its script has rested for this long
+QUIET_MS = 300  # time without a script run until the page counts as idle
 PATIENCE_MS = 20_000
 DRAG_MS = 3000
-FAR = (0.1, 0.8, 0.2, 0.9, 0.3, 0.7)  # places on a slider, all far from the one before
+FAR = (0.1, 0.8, 0.2, 0.9, 0.3, 0.7)  # positions on a slider, each far from the previous one
 
 # `arm` starts one measurement, `done` resolves to [milliseconds to the change, to the settled].
 PROBE = f"""() => {{
@@ -168,9 +167,10 @@ PROBE = f"""() => {{
 
 @dataclass
 class Drag:
-    """A drag: different pictures a second, and the 95th percentile of the age of what is seen.
+    """Measurements of one drag: different figures per second, and age of the displayed value.
 
-    every: each value of the hand was drawn: more pictures there could not be.
+    Attributes:
+        every: True where each value of the drag was drawn, so that more figures were impossible.
     """
 
     per_s: float
@@ -180,11 +180,12 @@ class Drag:
 
 @dataclass
 class Subject:
-    """One page under measurement: its slider, what its slider changes, and the times so far.
+    """One page under measurement: its slider, what the slider changes, and the times.
 
-    presses: for how many it has fresh values, of those that were asked for.
-    milliseconds: per press, to the change and to the settled picture; the warm-up comes first.
-    leaps: per step to a value far off, to the change.
+    Attributes:
+        presses: number of the requested presses for which the slider has fresh values.
+        milliseconds: per press, to the change and to the settled figure; the warm-up comes first.
+        leaps: per far step, to the change.
     """
 
     page: Page
@@ -196,7 +197,7 @@ class Subject:
     leaps: list[float] = field(default_factory=list)
 
     def press(self, key: str = "ArrowRight") -> None:
-        """Measure one press; wait until the page is idle before it and after it."""
+        """Measure one press; wait until the page is idle before and after it."""
         self.page.evaluate("seqviz.idle()")
         self.page.locator(self.slider).focus()
         self.page.evaluate("seqviz.arm('keydown')")
@@ -210,7 +211,7 @@ class Subject:
         self.page.evaluate("seqviz.idle()")
 
     def leap(self, value: float) -> None:
-        """Measure one step to a value far off, for which the browser has no picture yet."""
+        """Measure one step to a far value that the browser has not prefetched."""
         self.page.evaluate("seqviz.idle()")
         self.page.evaluate("seqviz.arm('input')")
         self.page.evaluate("([s, v]) => seqviz.leap(s, v)", [self.slider, value])
@@ -218,7 +219,7 @@ class Subject:
         self.page.evaluate("seqviz.idle()")
 
     def drag(self) -> Drag:
-        """Drag for three seconds, there and back; wait until the page is idle before and after."""
+        """Drag for three seconds, back and forth; wait until the page is idle before and after."""
         low, high, step = ends(self.page, self.slider)
         methods = min(DRAG_MS * 60 // 1000, round((high - low) / step) + 1)
         there = np.linspace(low, high, max(2, methods))
@@ -234,31 +235,31 @@ class Subject:
         return Drag(1000 * different / DRAG_MS, observed, different >= set_to > 0)
 
     def median(self, column: int = 0) -> float:
-        """The median in milliseconds: to the change (0) or to the settled picture (1)."""
+        """Return the median milliseconds: to the change (0) or to the settled figure (1)."""
         return float(np.median(self._warm()[:, column])) if self.milliseconds else math.nan
 
     def p95(self) -> float:
-        """The 95th percentile in milliseconds, to the change."""
+        """Return the 95th percentile of the milliseconds to the change."""
         return float(np.percentile(self._warm()[:, 0], 95)) if self.milliseconds else math.nan
 
     def _warm(self) -> np.ndarray:
-        """Without the warm-up; a slider of few values has a shorter one."""
+        """Return the times without the warm-up, which is shorter for a slider of few values."""
         return np.array(self.milliseconds)[min(WARM_UP, len(self.milliseconds) // 2) :]
 
 
 @contextlib.contextmanager
 def noted(broken: dict[str, str], name: str, slider: str) -> Iterator[None]:
-    """Go on where a page fails; `broken` gets under its name which slider failed, and how."""
+    """Record a page that fails in `broken`, by name, with slider and error, and continue."""
     try:
         yield
-    except Exception as error:  # of any kind: the next page is another
+    except Exception as error:  # of any kind, since the other pages can still be measured
         first = str(error).partition("\n")[0]
         broken.setdefault(name, f"{slider}: {type(error).__name__}: {first}")
         print(f"{name} {broken[name]}", file=sys.stderr, flush=True)
 
 
 def changes(values: Sequence[float]) -> int:
-    """How often another value comes.
+    """Return the number of changes between successive values.
 
     >>> changes([1.0, 1.0, 2.0, 1.0])
     3
@@ -267,13 +268,17 @@ def changes(values: Sequence[float]) -> int:
 
 
 def age(moves: list[tuple[float, float]], frames: list[tuple[float, float]]) -> float:
-    """How old the value on screen is, 95th percentile over the frames, in milliseconds.
+    """Return the 95th percentile over the frames of the age of the displayed value, in ms.
 
-    moves: when the hand set which value; frames: when which value was on screen. A value is as old
-    as the last time that the hand set it before the frame; nan where nothing was drawn.
+    The age is the time since the drag last set the value before the frame; nan if nothing was
+    drawn.
 
     >>> age([(0.0, 1.0), (10.0, 2.0)], [(30.0, 1.0), (40.0, 2.0)])
     30.0
+
+    Args:
+        moves: times and values that the drag has set.
+        frames: times and values that were displayed.
     """
     ages = [
         now
@@ -284,10 +289,13 @@ def age(moves: list[tuple[float, float]], frames: list[tuple[float, float]]) -> 
 
 
 def slowest(lesson: catalog.LessonRecord, but: str) -> tuple[str, str] | None:
-    """Bench and parameter of the slider whose answer takes the server longest, in this process.
+    """Return bench and parameter of the slider whose response takes this process longest.
 
-    but: a bench that is measured already. Of the sliders that apply to a lesson as it opens, where
-    there is a picture at once.
+    Only sliders that apply initially, in benches with an immediate figure, are compared.
+
+    Args:
+        lesson: the lesson.
+        but: a bench to leave out because it is measured already.
     """
     session = Session("benchmark", 0.0)
     result: dict[tuple[str, str], float] = {}
@@ -307,13 +315,13 @@ def slowest(lesson: catalog.LessonRecord, but: str) -> tuple[str, str] | None:
                     request = {f"{bench.prefix}.{parameter}": encoded(value)}
                     handler.render_bench(bench, request, session)
                     times.append(time.perf_counter() - started)
-                result[name, parameter] = times[-1]  # the first has loaded what it needs
+                result[name, parameter] = times[-1]  # earlier calls were warm-up
             break
     return max(result, key=lambda position: result[position]) if result else None
 
 
 def open_floor(browser: Browser, url: str) -> Subject:
-    """The empty page: its slider starts in the middle and has 120 values to the right."""
+    """Open the empty page: its slider starts in the middle and has 120 values to the right."""
     return open_page(browser, url, "value", "shown")
 
 
@@ -325,10 +333,18 @@ def open_lesson(
     position: tuple[str, str] | None = None,
     fewer: bool = False,
 ) -> Subject:
-    """A lesson, by a link that puts a slider half the presses left of the middle.
+    """Open a lesson with a slider set half the presses left of the middle.
 
-    position: bench and parameter; the lesson's first. SystemExit when the first slider has too few
-    values for that many fresh ones, unless `fewer` will do; another one begins where it stands.
+    Exits if the first slider has too few values for that many fresh ones, unless `fewer` is set;
+    another slider starts at its initial value.
+
+    Args:
+        browser: the browser.
+        url: URL of the server.
+        lesson: the lesson.
+        presses: number of presses.
+        position: bench and parameter; by default the lesson's first slider.
+        fewer: True to accept a slider with fewer values.
     """
     name, parameter = position or lesson.first
     bench = f"{lesson.code}.{name}"
@@ -354,9 +370,9 @@ def measure(
     differences: bool = False,
     chosen: Sequence[catalog.LessonRecord] = catalog.LESSONS,
 ) -> tuple[Subject, dict[str, Subject], dict[str, dict[str, Drag]], dict[str, str]]:
-    """The floor and every lesson, pressed in turn; then each lesson's two benches are dragged.
+    """Press the floor and every lesson in turn; then drag each lesson's two benches.
 
-    The last result tells which pages failed, and how; they are in no other.
+    The last result has the pages that failed, and why; they are in no other result.
     """
     total, broken = presses + WARM_UP, dict[str, str]()
     cores = sorted(os.sched_getaffinity(0))
@@ -410,13 +426,20 @@ def measure(
 
 
 def ends(page: Page, slider: str) -> tuple[float, float, float]:
-    """Lower end, upper end and the step of a slider."""
+    """Return lower end, upper end and step of a slider."""
     low, high, step = page.locator(slider).evaluate("(s) => [+s.min, +s.max, +s.step]")
     return low, high, step
 
 
 def open_page(browser: Browser, url: str, key: str, chart: str) -> Subject:
-    """A page of its own under measurement. key: of a slider or a menu. chart: what it changes."""
+    """Open a page under measurement.
+
+    Args:
+        browser: the browser.
+        url: URL of the page.
+        key: key of a slider or a menu.
+        chart: what it changes.
+    """
     page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
     page.goto(url)
     page.locator("h1, input[type=range]").first.wait_for(state="attached")
@@ -433,7 +456,7 @@ def open_page(browser: Browser, url: str, key: str, chart: str) -> Subject:
 
 
 def measure_lessons(presses: int, apart: bool, chosen: Sequence[catalog.LessonRecord]) -> None:
-    """Presses, leaps and drags of lessons, beside the empty page."""
+    """Measure presses, far steps and drags of lessons, with the empty page as floor."""
     floor, opened, drags, broken = measure(presses, apart, chosen)
     report = Report("interaction", floor_ms=round(floor.median(), 1))
     print(f"slider press to changed picture, {presses} fresh values each, milliseconds")
@@ -467,10 +490,10 @@ def measure_lessons(presses: int, apart: bool, chosen: Sequence[catalog.LessonRe
 
 # --- every bench of a lesson ----------------------------------------------------------------------
 
-UNTIMED = 2  # first presses of each
-# What the probe does not see: a treemap has no marks of its kind, an outlined cell is none, nor is
-# a vertical line. bill: its menu; steps: what draws other
-# tokens; futures: more branches (one way more has no mark of its own).
+UNTIMED = 2  # number of unmeasured first presses
+# Controls for benches whose first control changes no mark that the probe sees (a treemap, an
+# outlined cell, a vertical line). bill: its menu; steps: the control that draws other tokens;
+# futures: more branches (one more continuation has no mark).
 SETTINGS = {"bill": {"view": "operations"}, "steps": {"way": "sampled"}}
 PARAMETERS = {"norms": "added", "bill": "design", "steps": "temperature", "futures": "shown"}
 # `testing.server.EMPTY_PAGE` with a menu.
@@ -487,16 +510,16 @@ def bench():
 bench()
 """
 KEYS = {1: "ArrowRight", -1: "ArrowLeft"}
-MENU_LOOKS = 10  # looks at a menu that opens
+MENU_LOOKS = 10  # number of polls of an opening menu
 OTHER = """(box) => {
   const option = document.getElementById(box.getAttribute("aria-activedescendant"));
   return option !== null && option.getAttribute("aria-selected") !== "true";
-}"""  # whether the option under the keyboard is none that is chosen
+}"""  # true where the focused option is not the selected one
 LINES = {1: "ArrowDown", -1: "ArrowUp"}
 
 
 def moved(bench: Bench) -> tuple[str, Slider | SelectSlider | Choice] | None:
-    """The first slider of a bench as it opens, else its last menu, if it has any."""
+    """Return the first slider of a bench that applies initially, else its last menu, if any."""
     result = list(active_controls(bench.declaration(**SETTINGS.get(bench.name, {}))))
     for name, control, values in result:
         is_chosen = PARAMETERS.get(bench.name, name) == name and not is_constant(control, values)
@@ -516,7 +539,7 @@ def choose(subject: Subject, method: int) -> None:
         page.wait_for_timeout(100)
         if page.locator(subject.slider).evaluate(OTHER):
             break
-        is_at_end = view >= MENU_LOOKS // 2  # then the other way
+        is_at_end = view >= MENU_LOOKS // 2  # then reverse the direction
         page.keyboard.press(LINES[-method if is_at_end else method])
     page.evaluate("seqviz.arm('keydown')")
     page.keyboard.press("Enter")
@@ -529,7 +552,7 @@ def press_bench(
     browser: Browser, url: str, floor: Subject, bench: Bench, name: str,
     control: Slider | SelectSlider | Choice, presses: int,
 ) -> tuple[Subject, Subject]:  # fmt: skip
-    """A bench and the empty page, pressed in turn."""
+    """Press a bench and the empty page in turn."""
     link = {f"{bench.prefix}.{k}": v for k, v in SETTINGS.get(bench.name, {}).items()}
     key, chart = f"{bench.prefix}.{name}", f"{bench.prefix}.figure"
     subject = open_page(browser, f"{url}/{bench.lesson.slug}?{urlencode(link)}", key, chart)
@@ -555,7 +578,7 @@ def press_bench(
 
 
 def measure_benches(slug: str, presses: int) -> None:
-    """Every bench of a lesson, beside the empty page."""
+    """Measure every bench of a lesson, with the empty page as floor."""
     ratios, broken = dict[str, float](), dict[str, str]()
     report = Report("every_bench", lesson=slug, ratios=ratios)
     with contextlib.ExitStack() as stack:
@@ -581,7 +604,7 @@ def measure_benches(slug: str, presses: int) -> None:
 
 CPU_GOALS = {"picture": 5.0, "press": 12.0}  # milliseconds
 AFTER_START = 40.0  # seconds; a server loads torch after its first answers
-AFTER_VISIT = 8.0  # seconds; what a new visit leaves is collected within (seqviz.core.gc_tuning)
+AFTER_VISIT = 8.0  # seconds in which garbage of a visit is collected (seqviz.core.gc_tuning)
 # lesson, key of the slider, its values
 MOVED: list[tuple[str, str, Iterator[float]]] = [
     ("ar_fitting", "ar.process.phi", (round(-0.9 + 0.01 * k, 2) for k in range(180))),
@@ -594,7 +617,7 @@ MOVED: list[tuple[str, str, Iterator[float]]] = [
 async def cpu_of_presses(
     server: Server, page: str, key: str, values: Iterator[float], presses: int
 ) -> dict:
-    """Milliseconds of the server's processor time a press: `picture`, `rest` and both."""
+    """Return the server's processor ms per interaction: `picture`, `rest` and both."""
     used = {"picture": 0.0, "rest": 0.0}
     async with ProtocolClient(server.url, page, cookies={}) as student:
         await student.open()
@@ -611,7 +634,7 @@ async def cpu_of_presses(
                 raise RuntimeError(f"{key} = {value}: {status}")
             between = server.cpu_seconds()
             await student.move(key, value)
-            await asyncio.sleep(0.1)  # what the server still does for it
+            await asyncio.sleep(0.1)  # includes the server's remaining work for it
             used["picture"] += between - before
             used["rest"] += server.cpu_seconds() - between
     result = {name: round(1e3 * seconds / presses, 2) for name, seconds in used.items()}
@@ -619,7 +642,7 @@ async def cpu_of_presses(
 
 
 def measure_cpu(presses: int) -> None:
-    """Processor time of presses."""
+    """Measure the processor time of interactions."""
     sliders: dict[str, dict[str, float]] = {}
     report = Report("rest", presses=presses, sliders=sliders)
     with serve() as server:
@@ -636,8 +659,8 @@ def measure_cpu(presses: int) -> None:
 GATES = catalog.lesson("gates")
 GATES_BENCH, GATES_SLIDER = pressed(GATES)
 GATES_KEY = f"{GATES.code}.{GATES_BENCH}.{GATES_SLIDER}"
-# The bench whose text is sent, and what is moved then: twelve tokens are written, and twelve with
-# another in the place of the second.
+# The bench whose text is sent, and the control that is then moved: twelve tokens are written, and
+# twelve with another second token.
 TEXT_BENCHES = {"transformer": "account", "gpt": "scores"}
 NEXT_MOVES = {"gpt": ("steps", "rank", 2)}
 TEXT_GOAL_MS = 250
@@ -656,7 +679,7 @@ SENTENCE_WORDS = tuple(map(str.split, (
 
 
 async def send_text(student: ProtocolClient, draw: random.Random, waits: list[float]) -> None:
-    """Send one of 5 million sentences; note the seconds until its figures are there."""
+    """Send one of 5 million sentences; record the seconds until its figures arrive."""
     text = " ".join(map(draw.choice, SENTENCE_WORDS))
     lesson = catalog.lesson(student.page)
     moves: list[tuple[str, str, Any]] = [(TEXT_BENCHES[lesson.slug], "text", text)]
@@ -664,7 +687,7 @@ async def send_text(student: ProtocolClient, draw: random.Random, waits: list[fl
     seconds = 0.0
     for bench, name, value in moves:
         seconds += await student.move(f"{lesson.code}.{bench}.{name}", value)
-        while student.polls:  # it waits for a model, or for its turn
+        while student.polls:  # the page waits for a model, or in the queue
             seconds += await student.poll()
     if not student.charts or student.errors or student.warnings:
         raise RuntimeError(f"no figure of {text!r}: {student.errors + student.warnings}")
@@ -674,7 +697,7 @@ async def send_text(student: ProtocolClient, draw: random.Random, waits: list[fl
 async def press_during(
     work: asyncio.Future[Any], student: ProtocolClient, values: Iterator[Any], times: Times
 ) -> None:
-    """Press the slider of Gates again and again until the work is done."""
+    """Use the slider of Gates repeatedly until the work is done."""
     while not work.done():
         await press_live(student, GATES_KEY, next(values), times)
         await asyncio.sleep(THINK_S)
@@ -684,7 +707,7 @@ async def press_during(
 async def attend(
     url: str, slug: str, students: int, rounds: int
 ) -> tuple[Times, Times, list[float]]:
-    """The other student's presses alone and in the rounds; the seconds of all sentences."""
+    """Return the other student's times, alone and in rounds, and seconds of all sentences."""
     draw, alone, busy, waits = random.Random(SEED), Times(), Times(), list[float]()
     async with contextlib.AsyncExitStack() as stack:
         other, *writers = [
@@ -697,7 +720,7 @@ async def attend(
             await asyncio.gather(*(writer.scroll(NEXT_MOVES[slug][0]) for writer in writers))
         values = fresh(other, GATES_KEY, draw)
         await press_live(other, GATES_KEY, next(values), Times())
-        await send_text(writers[0], draw, [])  # what is loaded once is loaded now
+        await send_text(writers[0], draw, [])  # warm-up
         await press_during(asyncio.ensure_future(asyncio.sleep(ALONE_S)), other, values, alone)
         for _ in range(rounds):
             await asyncio.sleep(PAUSE_S)
@@ -707,7 +730,7 @@ async def attend(
 
 
 def measure_texts(slug: str, students: int, rounds: int) -> None:
-    """Fresh sentences at once, beside a slider that is pressed."""
+    """Measure fresh sentences at once, while another student uses a slider."""
     with serve(environment=MODELS) as server:
         alone, busy, waits = asyncio.run(attend(server.url, slug, students, rounds))
     report = Report("fresh", lesson=slug, students=students)
@@ -724,15 +747,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = options(
         __doc__,
         arguments,
-        lessons={"nargs": "*", "metavar": "LESSON", "help": "only these, by their slugs"},
+        lessons={"nargs": "*", "metavar": "LESSON", "help": "slugs of lessons; default: all"},
         presses=(0, "measured presses of a page (40), a slider (--cpu: 50), a bench (--every: 6)"),
-        apart=(False, "browser and server: a core each"),
-        every={"choices": registered, "help": "each bench of this lesson"},
-        cpu=(False, "processor time of presses"),
-        texts=(False, "fresh sentences at once"),
-        lesson={"choices": TEXT_BENCHES, "default": "transformer", "help": "of the sentences"},
-        students=(10, "who send sentences"),
-        rounds=(12, "of sentences"),
+        apart=(False, "run browser and server on one core each"),
+        every={"choices": registered, "help": "measure each bench of this lesson"},
+        cpu=(False, "measure the processor time of interactions"),
+        texts=(False, "measure concurrent fresh sentences"),
+        lesson={"choices": TEXT_BENCHES, "default": "transformer", "help": "lesson for --texts"},
+        students=(10, "number of students for --texts"),
+        rounds=(12, "number of rounds for --texts"),
     )
     if given.texts:
         measure_texts(given.lesson, given.students, given.rounds)

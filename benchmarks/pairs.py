@@ -1,12 +1,12 @@
-"""This tree against another commit of it, in turns: is a press, a payload, a computation slower?
+"""Paired comparison of this tree with another commit: interactions, payload, computations.
 
 `python -m benchmarks.pairs ../another/checkout [press payload bptt lab] [--pairs 5]`
 
-press: both apps stand at the same time; one Chromium presses the first slider of each lesson (or
-the one that a class presses) in the one and at once in the other, `8 * pairs` times, or as often as
-it has values. The others: each tree runs its own benchmark, in turns, and the numbers of its last
-line are compared. Printed is the median of new / old over the pairs with its 95% bootstrap
-interval; for a speed-up more is better, for everything else less.
+press: both apps run at the same time; one Chromium presses the first slider of each lesson (or the
+one that a class uses) in one and immediately in the other, `8 * pairs` times, or as often as it has
+values. The others: each tree runs its own benchmark, in turns, and the numbers of its last line are
+compared. Printed is the median of new / old over the pairs with its 95% bootstrap interval; larger
+is better for a speedup, smaller for everything else.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from seqviz.content import catalog
 from testing.chromium import chromium
 from testing.server import ROOT, serve
 
-PRESSES = 8  # a pair of medians would hide how much one press varies: every press is a pair
+PRESSES = 8  # each press is a pair, since pairs of medians would hide the variance of a press
 COMMANDS = {
-    "payload": ("attention_payload", "--text", "--texts", "12"),  # beside BertViz it takes minutes
+    "payload": ("attention_payload", "--text", "--texts", "12"),  # with BertViz it takes minutes
     "bptt": ("bptt",),
     "lab": ("accuracy_lab", "--sample", "32"),
 }
@@ -39,9 +39,12 @@ COMMANDS = {
 def press(
     tree: Path, pairs: int, broken: dict[str, str]
 ) -> Iterator[tuple[str, list[float], list[float]]]:
-    """For each lesson the milliseconds to the changed picture: here, and in the other tree.
+    """Return for each lesson the ms to the changed figure, here and in the other tree.
 
-    broken: is told which pages fail.
+    Args:
+        tree: the other checkout.
+        pairs: number of pairs.
+        broken: receives the pages that fail.
     """
     total = PRESSES * pairs + WARM_UP
     with contextlib.ExitStack() as stack:
@@ -70,7 +73,7 @@ def press(
 
 
 def commands(name: str, tree: Path, pairs: int) -> Iterator[tuple[str, list[float], list[float]]]:
-    """For each number of a benchmark's last line its values: here, and in the other tree."""
+    """Return the values of each number of a benchmark's last line, here and in the other tree."""
     result: dict[Path, list[dict[str, float]]] = {ROOT: [], tree: []}
     for turn in range(pairs):
         for folder in (ROOT, tree) if turn % 2 else (tree, ROOT):
@@ -81,13 +84,13 @@ def commands(name: str, tree: Path, pairs: int) -> Iterator[tuple[str, list[floa
             line = json.loads(message.strip().splitlines()[-1])
             result[folder].append({k: v for k, v in line.items() if type(v) in (int, float)})
     for number in result[ROOT][0]:
-        if all(line.get(number) for line in result[tree]):  # of nothing there is no ratio
+        if all(line.get(number) for line in result[tree]):  # avoids a division by zero
             new, old = ([line[number] for line in result[folder]] for folder in (ROOT, tree))
             yield number, new, old
 
 
 def ratio(new: Sequence[float], old: Sequence[float]) -> tuple[float, float, float]:
-    """The median of new / old, and its 95% percentile bootstrap interval over the pairs."""
+    """Return the median of new / old, and its 95% percentile bootstrap interval over the pairs."""
     ratios = np.array(new) / np.array(old)
     samples = np.random.default_rng(0).choice(ratios, (4000, len(ratios)))
     low, high = np.percentile(np.median(samples, axis=1), (2.5, 97.5))
@@ -103,7 +106,7 @@ def main() -> None:
         __doc__,
         tree={"metavar": "TREE", "type": Path, "help": "a checkout of the other commit"},
         parts={"metavar": "PART", "nargs": "*", "default": ["press", *COMMANDS]},
-        pairs=(5, ""),
+        pairs=(5, "number of pairs"),
     )
     tree = given.tree.resolve()
     ratios, broken = dict[str, list[float]](), dict[str, str]()

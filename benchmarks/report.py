@@ -1,6 +1,6 @@
-"""What all commands share: options, clocks, percentiles, and the `Report` that they print.
+"""Shared tools of all benchmarks: options, clocks, percentiles, and `Report`.
 
-A report prints rows as they come, then which goals are met, and as its last line a JSON object.
+A report prints rows as they arrive, then which goals are met, and as its last line a JSON object.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-LABEL_WIDTH, CELL_WIDTH = 28, 9  # characters of a table, at least
+LABEL_WIDTH, CELL_WIDTH = 28, 9  # minimum widths in characters
 
 
 class Report:
@@ -31,7 +31,7 @@ class Report:
         self._columns: list[str] = []
 
     def row(self, label: str, **cells: object) -> None:
-        """Print a row, below a heading where its columns are others than those before."""
+        """Print a row, below a heading if its columns differ from the previous row's."""
         widths = [max(CELL_WIDTH, len(name) + 2) for name in cells]
         if [*cells] != self._columns:
             self._columns = [*cells]
@@ -53,11 +53,11 @@ class Report:
         """Print the goals, and the JSON object with those that are `missed`.
 
         Args:
-            at_most: limit by key. Of a key that is not at the top of the JSON object, all values
-                within it have to meet the limit.
-            at_least: the same.
+            at_most: upper limit by key. For a key that is not at the top of the JSON object, all
+                values within it must meet the limit.
+            at_least: lower limit by key, likewise.
             within: key of the part of the JSON object that has goals.
-            is_broken: end the process with 1, as something could not be measured.
+            is_broken: True to exit with 1, because a measurement failed.
         """
         limits = [(key, "<=", limit) for key, limit in (at_most or {}).items()]
         limits += [(key, ">=", limit) for key, limit in (at_least or {}).items()]
@@ -75,7 +75,7 @@ class Report:
 
 
 def values_of(key: str, tree: Any) -> Iterator[float]:
-    """Yield the numbers under a key: the one at the top, else all within; nan in place of null.
+    """Yield the numbers under a key: the one at the top, else all nested ones; nan for null.
 
     >>> [*values_of("ms", {"a": {"ms": 1.5}, "b": [{"ms": None}]})]
     [1.5, nan]
@@ -107,10 +107,10 @@ def options(
     """Parse the command line.
 
     Args:
-        about: its first line describes the command.
-        arguments: of the command line, by default the process's own.
-        declared: of each option default and help, or the keywords of `add_argument`; one with a
-            `metavar` is positional. A default of `False` makes a flag.
+        about: docstring whose first line describes the command.
+        arguments: command-line arguments; by default those of the process.
+        **declared: for each option, default and help text, or keywords of `add_argument`; one with
+            a `metavar` is positional. A default of `False` makes a flag.
     """
     parser = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
     for name, setting in declared.items():
@@ -125,7 +125,7 @@ def options(
 
 
 def timed(call: Callable[[], object]) -> float:
-    """Return the seconds of one call, on the wall."""
+    """Return the wall-clock seconds of one call."""
     started = time.perf_counter()
     call()
     return time.perf_counter() - started
@@ -134,12 +134,21 @@ def timed(call: Callable[[], object]) -> float:
 def medians(runs: int, *calls: Callable[[], object]) -> list[float]:
     """Return the median seconds of each call.
 
-    They take turns, so that a change of the clock or of the load meets all of them.
+    The calls alternate, so that a change of clock speed or load affects all of them.
+
+    Args:
+        runs: number of rounds.
+        *calls: the calls.
     """
     rounds = [[timed(call) for call in calls] for _ in range(runs)]
     return [statistics.median(column) for column in zip(*rounds, strict=True)]
 
 
 def milliseconds(seconds: Sequence[float], percent: float) -> float:
-    """Return a percentile of times; nan, which meets no goal, where there are none."""
+    """Return a percentile of times in ms; nan, which meets no goal, for an empty sequence.
+
+    Args:
+        seconds: the times.
+        percent: the percentile, 0 to 100.
+    """
     return round(1e3 * float(np.percentile(seconds, percent)), 1) if seconds else math.nan

@@ -1,18 +1,20 @@
-"""A class in a room: from a teacher's press to the last follower's picture.
+"""Load test of a room: from a teacher's interaction to the last follower's figure.
 
     python -m benchmarks.room [--students 100] [--presses 20] [--dragging 10]
 
-A real server, a teacher and so many students over their own protocols: each has opened the page,
-has a seat and hears the room's stream. The teacher presses a slider of the lesson once a second and
-says so; each student takes the picture that comes with it, or asks for one that does not, as
-`bench/live.js` does, and has followed when it is unpacked. In the end the page of one asks
-for each picture, and what the others have got has to be the same but for the clock in its badge.
-Ten others move that slider themselves all the while, each to values of its own. Then the class
-votes, twice. Prints how long the last student waited for each press, as median and 95th percentile,
-how long one did, how long a vote took to be counted, what the room takes in memory (beyond the same
-class without one), how many pictures came by themselves, how many of them were computed again when
-the page asked, and the errors. Libraries are loaded before anybody comes, as in an image: a server
-without `SEQVIZ_PRELOAD` loads 200 MB of them beside its first class, which is no room's.
+A real server, a teacher and many students with their own protocol clients: each has opened the
+page, has a seat and receives the room's event stream. Once per second the teacher moves a slider of
+the lesson and announces it. Each student takes the picture that is broadcast, or requests a missing
+one, as `bench/live.js` does, and has followed when it is unpacked. At the end, the page of one
+student requests each picture; those that the others received must be equal except for the clock in
+the badge. Ten other students drag that slider all the while, each over different values. Then the
+class votes, twice.
+
+Prints the wait of the last student for each interaction (median and 95th percentile), the wait of
+one student, the time until a vote is counted, the memory of the room (beyond the same class without
+one), the number of broadcast pictures, how many of them were computed again when the page requested
+them, and the errors. Libraries are loaded beforehand, as in an image: a server without
+`SEQVIZ_PRELOAD` loads 200 MB of them during its first class, which the room does not cause.
 """
 
 from __future__ import annotations
@@ -39,18 +41,22 @@ from testing.protocol import ProtocolClient
 from testing.server import Server, serve
 
 LESSON = catalog.SHOWN
-EVERY = 1.0  # seconds between two presses
+EVERY = 1.0  # seconds between two interactions
 PATIENCE = 5.0
 RESTED, EACH = 0.4, 0.05  # seconds, as in assets/static/classroom/room.js
-LONGEST = 1_000_000  # bytes of a line of the room's stream
+LONGEST = 1_000_000  # maximum bytes of a line of the room's stream
 QUESTION = {"kind": "ask", "key": "vg.predict.order", "options": 3}
 
 
 @dataclass
 class Found:
-    """Seconds: `last` and `each` of the presses, `votes`; what went wrong.
+    """Results in seconds, and errors.
 
-    recomputed: pictures whose clock is another one when they are asked for again.
+    Attributes:
+        last: wait of the last student, per interaction.
+        each: wait of every student.
+        votes: time until a vote is counted.
+        recomputed: pictures whose clock differs when they are requested again.
     """
 
     last: list[float] = field(default_factory=list)
@@ -64,7 +70,7 @@ class Found:
 
 
 async def line(url: str, head: str, body: bytes = b"") -> tuple[Any, Any, bytes]:
-    """Ask on a connection of its own: reader, writer, and the head of the answer."""
+    """Send a request on a new connection; return reader, writer, and the head of the response."""
     position = urlsplit(url)
     reader, writer = await asyncio.open_connection(position.hostname, position.port, limit=LONGEST)
     lines = f"Host: {position.netloc}\r\n{OURS}: 1\r\nContent-Length: {len(body)}\r\n"
@@ -73,7 +79,7 @@ async def line(url: str, head: str, body: bytes = b"") -> tuple[Any, Any, bytes]
 
 
 async def said(url: str, path: str, words: Any, *headers: str) -> Any:
-    """Say something; what is answered."""
+    """Send a message to the room and return the response."""
     body = json.dumps(words).encode()
     extra = "".join(f"{item}\r\n" for item in (*headers, "Connection: close"))
     reader, writer, head = await line(url, f"POST {path} HTTP/1.1\r\n{extra}\r\n", body)
@@ -85,7 +91,7 @@ async def said(url: str, path: str, words: Any, *headers: str) -> Any:
 
 
 async def events(url: str, path: str, *headers: str) -> AsyncIterator[tuple[bytes, bytes]]:
-    """Yield what a room's stream tells: a picture's query and body; with no query, the room."""
+    """Yield the events of a room's stream: query and body of a picture; without query, the room."""
     extra = "".join(f"{item}\r\n" for item in headers)
     reader, writer, _ = await line(url, f"GET {path}/events HTTP/1.1\r\n{extra}\r\n")
     try:
@@ -101,14 +107,14 @@ async def events(url: str, path: str, *headers: str) -> AsyncIterator[tuple[byte
 
 @dataclass(frozen=True)
 class Digest:
-    """What a picture says: all of it but its badge, and the badge, in which the clock is."""
+    """Content of a picture: everything but its badge, and the badge, which has the clock."""
 
     rest: bytes
     badge: str
 
     @classmethod
     def of(cls, body: bytes) -> Digest:
-        """Of an answer of two lines."""
+        """Return the digest of a response of two lines."""
         head, _, figure = body.partition(b"\n")
         around = json.loads(head)
         badge = around.pop("badge")
@@ -118,7 +124,12 @@ class Digest:
 
 @dataclass
 class Follower:
-    """A student who follows. arrived: when the picture of each value was there; got: it."""
+    """A student who follows the teacher.
+
+    Attributes:
+        arrived: time when the picture of each value arrived.
+        got: the pictures.
+    """
 
     student: ProtocolClient
     code: str
@@ -127,12 +138,12 @@ class Follower:
     wanted: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
     arrived: dict[str, float] = field(default_factory=dict)
     got: dict[str, Digest] = field(default_factory=dict)
-    sent: tuple[str, bytes] | None = None  # the last picture that came by itself, and of what
+    sent: tuple[str, bytes] | None = None  # query and body of the last broadcast picture
     beats: int = 0
 
     @property
     def device(self) -> str:
-        """Its cookie, as a header."""
+        """Return its cookie as a header."""
         return "; ".join(f"Cookie: {k}={v}" for k, v in (self.student.cookies or {}).items())
 
     async def sit(self) -> None:
@@ -141,7 +152,7 @@ class Follower:
         self.seat = result["seat"]
 
     async def stand(self) -> None:
-        """Say where the page is and how it looks, as `assets/static/classroom/room.js` does."""
+        """Report location and view of the page, as `assets/static/classroom/room.js` does."""
         query = self.student.live(self.key)["query"]
         view = [query["lang"], "present" in query, "dark" in query]
         bench = f"{LESSON}/{self.key.split('.')[1]}"
@@ -150,7 +161,7 @@ class Follower:
         await said(self.student.url, f"/room/{self.code}/messages", words, seat, self.device)
 
     async def hear(self) -> None:
-        """The room's stream: what the teacher shows, and its picture before it."""
+        """Receive the room's stream: the teacher's location, preceded by its picture."""
         stream = events(self.student.url, f"/room/{self.code}", f"{SEAT}: {self.seat}")
         async for query, data in stream:
             if query:
@@ -162,7 +173,7 @@ class Follower:
                 self.wanted.put_nowait(values[self.key])
 
     async def follow(self, result: Found) -> None:
-        """Ask for the picture of the last value that was heard."""
+        """Request the picture of the last announced value."""
         while True:
             value = await self.wanted.get()
             while not self.wanted.empty():
@@ -183,7 +194,7 @@ class Follower:
             self.got[value] = Digest.of(body)
 
     async def rest(self, result: Found, present: int, draw: random.Random) -> None:
-        """Tell the page where the teacher's hand rests, when it does; spread as in `room.js`."""
+        """Commit the teacher's value to the page once stable, with the delay of `room.js`."""
         message = ""
         while True:
             value = next(reversed(self.arrived), "")
@@ -197,7 +208,7 @@ class Follower:
             result.rests += 1
 
     async def compare(self, others: list[Follower], result: Found) -> None:
-        """What all have got is what this page asks for."""
+        """Check that the received pictures equal those that this page requests."""
         for value in {value for item in others for value in item.got}:
             await self.student.picture(self.key, float(value))
             own = Digest.of(self.student.body)
@@ -207,7 +218,7 @@ class Follower:
             result.recomputed += any(their.badge != own.badge for their in theirs)
 
     async def vote(self, result: Found, turn: int, option: int) -> None:
-        """Vote on the room's first question; counted when it is answered."""
+        """Vote on the room's first question; a response means that the vote is counted."""
         started = time.perf_counter()
         words = {"kind": "vote", "number": 1, "round": turn, "option": option}
         try:
@@ -219,7 +230,7 @@ class Follower:
 
 
 async def drag(student: ProtocolClient, key: str, values: Any, result: Found) -> None:
-    """A hand that goes its own way, ten times a second."""
+    """Drag independently of the teacher, ten times per second."""
     while True:
         status = await student.picture(key, next(values), moving=True)
         if status not in (200, 204, 408):
@@ -228,7 +239,7 @@ async def drag(student: ProtocolClient, key: str, values: Any, result: Found) ->
 
 
 async def attend(server: Server, students: int, presses: int, dragging: int, rests: bool) -> Found:
-    """A whole class."""
+    """Run a whole class."""
     result = Found()
     lesson = catalog.lesson(LESSON)
     bench, name = pressed(lesson)
@@ -301,10 +312,10 @@ async def attend(server: Server, students: int, presses: int, dragging: int, res
 def main() -> None:
     given = options(
         __doc__,
-        students=(100, ""),
-        presses=(20, "of the teacher"),
-        dragging=(10, "of the students"),
-        rests=(False, "pages hear where the hand rests"),
+        students=(100, "number of students"),
+        presses=(20, "number of the teacher's interactions"),
+        dragging=(10, "number of students who drag"),
+        rests=(False, "commit the teacher's values to the followers' pages"),
     )
     with serve(environment=MODELS, patience=120.0) as server:
         result = asyncio.run(

@@ -1,14 +1,16 @@
-"""The order of docs/scheduler.md on a clock of its own, beside classes at a real server.
+"""Simulation of the scheduler with a virtual clock, against measured classes.
 
-A simulated class opens its pages, then presses and thinks as `benchmarks.classroom --live` does:
-each press asks for a picture, then its page runs, now and then another bench is drawn. What is let
-in by `seqviz.ui.runtime.scheduler.Scheduler` shares one core with what the server does besides
-(messages, addresses, the event loop). What each costs is measured, with a class so small that
-nobody waits (`CALM` students); then larger classes are simulated, and measured at the same server.
+The rules are those of docs/scheduler.md.
 
-`python -m benchmarks.scheduler --students 100 150`; `--simulate 300 600` only computes. In the last
-line `ratio` is simulated p95 / measured p95 of the largest measured class, `holds` the largest
-measured class whose p95 is at most `GOAL`.
+A simulated class opens its pages, then interacts and thinks as in `benchmarks.classroom --live`:
+each interaction requests a figure, then its page reruns, sometimes another bench is drawn. Tasks
+admitted by `seqviz.ui.runtime.scheduler.Scheduler` share one core with the server's other work
+(messages, addresses, the event loop). The costs are measured with a class so small that nobody
+waits (`CALM` students); then larger classes are simulated, and measured at the same server.
+
+Usage: `python -m benchmarks.scheduler --students 100 150`; `--simulate 300 600` only simulates. In
+the last line, `ratio` is simulated p95 / measured p95 of the largest measured class, `holds` the
+largest measured class whose p95 is at most `GOAL`.
 """
 
 from __future__ import annotations
@@ -27,14 +29,16 @@ from seqviz.ui.runtime.scheduler import TICK_S, Priority, Scheduler, Ticket
 from testing.server import Server, serve
 
 CALM = 8
-GOAL = 150.0  # ms until the picture of a press, p95
+GOAL = 150.0  # ms until the figure of an interaction, 95th percentile
 SEED = 5
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Seconds of one core: a picture, the run of its bench, another bench, a page; and what is done
-    besides for a press, outside the order."""
+    """Costs in seconds of one core: a figure, its bench's rerun, another bench, a page.
+
+    The last one is the work for an interaction outside the scheduler.
+    """
 
     picture: float
     run: float
@@ -45,7 +49,7 @@ class Costs:
 
 @dataclass(eq=False)
 class Task:
-    """Something that takes so many seconds of the core; then: what follows."""
+    """A task with its duration in seconds of the core, and its continuation."""
 
     seconds: float
     came: float
@@ -55,13 +59,18 @@ class Task:
     recent_cpu_s: float = 0.0
 
     def expected_cpu_s(self, _rank: Priority, /) -> float:
-        """Who does such things does them again."""
+        """Return the duration, since clients repeat similar tasks."""
         return self.seconds
 
 
 @dataclass
 class Simulation:
-    """A class on one core. `presses`: seconds until the picture; `first`: until the page."""
+    """A class on one core.
+
+    Attributes:
+        presses: seconds until the figure, per interaction.
+        first: seconds until the page, per student.
+    """
 
     costs: Costs
     plan: Plan
@@ -70,7 +79,7 @@ class Simulation:
     now: float = 0.0
 
     def run(self) -> None:
-        """Until everybody has left."""
+        """Run until all students have left."""
         draw, order = random.Random(SEED), Scheduler()
         number = itertools.count()
         events: list[tuple[float, int, str, int]] = []
@@ -102,7 +111,7 @@ class Simulation:
                 working.add(waiting.pop(ticket))
             minimum = min((len(working) * task.seconds for task in working), default=1e9)
             until = min(self.now + minimum, events[0][0] if events else 1e9)
-            if waiting:  # a place may come free by time alone
+            if waiting:  # a slot may become available by time alone
                 until = min(until, self.now + TICK_S)
             share = (until - self.now) / max(1, len(working))
             self.now = until
@@ -139,7 +148,7 @@ KINDS = {"picture": "live", "run": "bench", "other": "new", "page": "page"}
 
 
 def means(server: Server, slug: str) -> Iterator[tuple[str, float, float]]:
-    """Kind, number and seconds of the runs so far."""
+    """Return number and seconds of the runs so far, by kind."""
     for kind in KINDS.values():
         labels = {"lesson": slug, "kind": kind}
         yield (kind, server.counter("seqviz_run_seconds_count", **labels),
@@ -147,7 +156,7 @@ def means(server: Server, slug: str) -> Iterator[tuple[str, float, float]]:
 
 
 def calibrated(server: Server, lesson: catalog.LessonRecord, plan: Plan) -> Costs:
-    """What things cost where nobody waits."""
+    """Measure the costs with a class that does not wait."""
     before, cpu = list(means(server, lesson.slug)), server.cpu_seconds()
     times = asyncio.run(attend(server.url, lesson, replace(plan, students=CALM)))
     cpu = server.cpu_seconds() - cpu
@@ -163,7 +172,7 @@ def calibrated(server: Server, lesson: catalog.LessonRecord, plan: Plan) -> Cost
 
 
 def figures(presses: list[float], first: list[float]) -> dict[str, float]:
-    """What a class has waited."""
+    """Return the waiting times of a class."""
     return {
         "p50_ms": milliseconds(presses, 50),
         "p95_ms": milliseconds(presses, 95),
@@ -174,12 +183,12 @@ def figures(presses: list[float], first: list[float]) -> dict[str, float]:
 def main() -> None:
     given = options(
         __doc__,
-        students={"type": int, "nargs": "*", "default": [50, 100, 150], "help": "measured classes"},
-        simulate={"type": int, "nargs": "*", "default": [], "help": "classes besides"},
-        lesson=("gates", ""),
-        think=(6.0, ""),
-        seconds=(40.0, ""),
-        arrive=(15.0, ""),
+        students={"type": int, "nargs": "*", "default": [50, 100, 150], "help": "sizes to measure"},
+        simulate={"type": int, "nargs": "*", "default": [], "help": "sizes to simulate"},
+        lesson=("gates", "slug of the lesson"),
+        think=(6.0, "mean seconds between interactions"),
+        seconds=(40.0, "seconds of interactions"),
+        arrive=(15.0, "seconds in which the students open the lesson"),
         workers=(0, "SEQVIZ_WORKERS of the server"),
     )
     lesson = catalog.lesson(given.lesson)

@@ -1,30 +1,30 @@
-"""An hour of classes: do memory and latency stay where they are while students come and go?
+"""Soak test: drift of memory and latency during an hour of classes.
 
-Every student opens a lesson drawn by lot, moves its first slider to fresh values for some minutes
-and leaves; another takes the seat. Every few seconds the server's memory and sessions are read, and
-what students have waited since then. After the warm-up (every lesson has been opened, most of the
-store of results is full) a straight line is fitted through the memory and through the median
-latency: flat means that over the whole time it moves by less than 5% of its mean.
+Every student opens a random lesson, moves its first slider to fresh values for some minutes and
+leaves; another takes the seat. Every few seconds, the server's memory and sessions are sampled, and
+the students' waits since the last sample. After the warm-up (every lesson was opened, most of the
+result cache is full), a straight line is fitted to memory and to median latency: flat means that
+over the whole time it changes by less than 5% of its mean.
 
-A machine that is lent out by the core is not equally fast from one minute to the next. So a second
-server, the control, stands beside with one seat for each lesson and shares every fast and slow
-minute. `server_drift` and `control_drift` are the lines through the two, minute by minute, each the
-mean over lessons of the lesson's median (the median of all presses moves with the lessons that the
-lot has drawn), `beside_control_drift` through their quotient. What moves with the control is the
-machine's, what moves away from it the app's. The same small piece of work, timed at every sample,
-and the server's processor time per press (visits included) stand beside it.
+The speed of a machine that is rented by the core varies from minute to minute. So a second server,
+the control, runs in parallel with one seat for each lesson and shares all fast and slow minutes.
+`server_drift` and `control_drift` are the lines fitted to the two, minute by minute, each the mean
+over lessons of the lesson's median (the median of all interactions depends on the lessons drawn),
+`beside_control_drift` that of their quotient. Changes shared with the control are the machine's,
+the others the app's. The same small piece of work, timed at every sample, and the server's
+processor time per interaction (visits included) are reported as well.
 
-A line a minute is printed on the way; the figure and the samples, as JSON, go to
+One line per minute is printed during the run; the figure and the samples, as JSON, are written to
 `benchmarks/results/`.
 
-`--aging`: two servers side by side, one after many visits; the same presses go to both in turn, so
-that only their age differs. While the one ages its memory, threads and open files are read: `drift`
-is how far a straight line through them moves after the warm-up, as a share of the mean; `grows`
-those that do by more than 5 %; `left` what is there when all its visitors have been forgotten. With
---abrupt they go without a goodbye.
+`--aging`: two servers in parallel, one after many visits; the same interactions go to both in turn,
+so that only their age differs. While one ages, its memory, threads and open files are sampled:
+`drift` is the change of a straight line fitted to them after the warm-up, as a share of the mean;
+`grows` lists those above 5 %; `left` is what remains when all its visitors were released. With
+`--abrupt` they disconnect without closing.
 
-`python -m benchmarks.soak --minutes 60 --students 50`, `python -m benchmarks.soak --aging --visits
-800`, `python -m benchmarks.soak --aging --visits 10000 --abrupt`
+Usage: `python -m benchmarks.soak --minutes 60 --students 50`, `python -m benchmarks.soak --aging
+--visits 800`, `python -m benchmarks.soak --aging --visits 10000 --abrupt`.
 """
 
 from __future__ import annotations
@@ -59,22 +59,22 @@ EVERY = 10.0  # seconds between two samples
 STAY = (120.0, 300.0)  # seconds that a student stays
 WARM_UP = 0.2  # share of the time
 FLAT = 0.05
-SQUARES = 20_000  # the piece of work that tells how fast the machine is just now
+SQUARES = 20_000  # size of the piece of work that measures the machine's current speed
 BLUE, GRAY = "#0B6BAF", "#8A93A0"
-SEATS = 8  # of an aging server
-ROUNDS, PRESSES, FIRST = 6, 9, 2  # of a comparison; the first presses of a visit do not count
-FORGOTTEN = 150.0  # seconds after which Streamlit keeps no session that has left
-START: dict[str, Any] = {"environment": MODELS, "patience": 120.0}  # seconds, as two start at once
+SEATS = 8  # number of concurrent students of an aging server
+ROUNDS, PRESSES, FIRST = 6, 9, 2  # of a comparison; the first interactions are not counted
+FORGOTTEN = 150.0  # seconds after which Streamlit has released disconnected sessions
+START: dict[str, Any] = {"environment": MODELS, "patience": 120.0}  # two servers start at once
 UNLIMITED = {"SEQVIZ_SESSION_SECONDS": "0", "SEQVIZ_SESSION_TOKENS": "0"}
 
 
 @dataclass
 class Seats:
-    """The students of one server: what they have waited and what went wrong.
+    """The students of one server: their waiting times and errors.
 
     Attributes:
-        started: `time.monotonic()`.
-        presses: minutes since then, the lesson, milliseconds.
+        started: start in seconds of `time.monotonic()`.
+        presses: per interaction: minutes since the start, the lesson, milliseconds.
     """
 
     started: float
@@ -85,7 +85,7 @@ class Seats:
     def by_minute(self) -> pd.Series:
         """Return the wait in ms for each minute: the mean over lessons of the lesson's median.
 
-        It is nan in a minute in which some lesson had no press.
+        It is nan in a minute in which some lesson had no interaction.
         """
         table = pd.DataFrame(self.presses, columns=["minute", "lesson", "ms"])
         table["minute"] = table["minute"].astype(int)
@@ -96,19 +96,23 @@ class Seats:
 
 
 def rounded(value: float, digits: int) -> float | None:
-    """For JSON, which has no nan."""
+    """Round a value for JSON, which has no nan."""
     return round(value, digits) if math.isfinite(value) else None
 
 
 def machine_ms() -> float:
-    """How long a fixed piece of work takes on this machine now: the best of five, in ms."""
+    """Return the time of a fixed piece of work on this machine now: the best of five, in ms."""
     return 1e3 * min(timed(lambda: sum(n * n for n in range(SQUARES))) for _ in range(5))
 
 
 def drift(minutes: ArrayLike, values: ArrayLike) -> float:
-    """How far a straight line fitted after the warm-up moves, as a share of the mean.
+    """Return the change of a line fitted after the warm-up, as a share of the mean.
 
-    minutes, values: [samples]; a value of nan is passed over; nan where less than two are left.
+    Returns nan if fewer than two values are left.
+
+    Args:
+        minutes: times of the samples.
+        values: the samples; nan is ignored.
     """
     when, value = np.asarray(minutes, float), np.asarray(values, float)
     finite = np.isfinite(value) & (when >= WARM_UP * when.max(initial=0.0))
@@ -123,7 +127,7 @@ async def occupy(
     url: str, name: str, lessons: Sequence[catalog.LessonRecord], think: float, minutes: float,
     seats: Seats,
 ) -> None:  # fmt: skip
-    """One seat: student after student until the end, each in one of the lessons."""
+    """Run one seat: student after student until the end, each in one of the lessons."""
     draw = random.Random(f"{SEED}.{name}")
     end = seats.started + 60 * minutes
     while (now := time.monotonic()) < end:
@@ -148,11 +152,11 @@ async def occupy(
 
 
 async def watch(server: Server, minutes: float, seats: Seats, report: Report) -> pd.DataFrame:
-    """Read the server every few seconds; a row for each sample.
+    """Sample the server every few seconds; add one row per sample.
 
-    minutes since the start; megabytes resident; sessions that the server holds; median_ms and
-    p95_ms of the presses since the last sample (nan without any); cpu_ms, the processor time of the
-    server per press since then; machine_ms of the same small piece of work.
+    The columns: minutes since the start; resident megabytes; sessions of the server; median_ms and
+    p95_ms of the interactions since the last sample (nan without any); cpu_ms, the server's
+    processor time per interaction since then; machine_ms of the fixed piece of work.
     """
     samples: list[dict[str, float]] = []
     n_presses, cpu_seconds = 0, math.nan
@@ -180,7 +184,7 @@ async def watch(server: Server, minutes: float, seats: Seats, report: Report) ->
 async def attend(
     server: Server, control: Server, students: int, think: float, minutes: float, report: Report
 ) -> tuple[pd.DataFrame, Seats, Seats]:
-    """All of it: what was seen of the server, its students and those of the control."""
+    """Run the test; return the samples, the students of the server and those of the control."""
     many, few = (Seats(time.monotonic()) for _ in range(2))
     every = catalog.LESSONS
     watching = asyncio.create_task(watch(server, minutes, many, report))
@@ -192,7 +196,7 @@ async def attend(
 
 
 def plot(samples: pd.DataFrame, waits: dict[str, pd.Series], path: Path) -> None:
-    """Memory, sessions and latency over time, one above the other."""
+    """Plot memory, sessions and latency over time, one above the other."""
     both = pd.concat(
         pd.DataFrame({"minutes": its.index + 0.5, "ms": its.to_numpy(), "server": name})
         for name, its in waits.items()
@@ -217,7 +221,7 @@ def plot(samples: pd.DataFrame, waits: dict[str, pd.Series], path: Path) -> None
 
 
 def soak(students: int, think: float, minutes: float) -> None:
-    """The hour, its figure and its samples."""
+    """Run the classes; save their figure and samples, and report the drifts."""
     report = Report("soak", minutes=minutes, students=students)
     with serve(**START) as server, serve(**START) as control:
         for lesson in catalog.LESSONS:
@@ -275,7 +279,7 @@ def soak(students: int, think: float, minutes: float) -> None:
 async def visit(
     server: Server, lesson: catalog.LessonRecord, number: int, presses: int, abrupt: bool = False
 ) -> list[float]:
-    """One student, who moves the first slider to fresh values; seconds of each press."""
+    """Run one student who moves the first slider to fresh values; return the seconds of each."""
     draw = random.Random(f"{number}.{lesson.slug}")
     async with ProtocolClient(server.url, lesson.slug) as student:
         await student.open()
@@ -287,7 +291,7 @@ async def visit(
 
 
 async def age(server: Server, visits: int, abrupt: bool) -> pd.DataFrame:
-    """So many visits of four presses, each to a lesson drawn by lot; what the server held."""
+    """Run visits of four interactions to random lessons; return samples of resources."""
     numbers = iter(range(visits))
     samples: list[dict[str, float]] = []
     started = time.monotonic()
@@ -310,19 +314,19 @@ async def age(server: Server, visits: int, abrupt: bool) -> pd.DataFrame:
 
 
 def resources(server: Server) -> dict[str, float]:
-    """What a server holds now."""
+    """Return the resources that a server holds now."""
     counts = {name: server.counter(f"seqviz_{name}") for name in ("open_files", "threads")}
     return {"megabytes": round(server.megabytes(), 1), **counts}
 
 
 def compare(servers: dict[str, Server], lesson: catalog.LessonRecord) -> dict[str, Any]:
-    """Visits to one lesson at all servers in turn: what a press takes, in milliseconds."""
+    """Visit one lesson at all servers in turn; return median wait and processor ms by server."""
     waits: dict[str, list[float]] = {name: [] for name in servers}
     cpu = dict.fromkeys(servers, 0.0)
     for turn in range(ROUNDS):
         for index, name in enumerate(sorted(servers, reverse=bool(turn % 2))):
             before = servers[name].cpu_seconds()
-            number = 10_000 + 2 * turn + index  # values that neither has had
+            number = 10_000 + 2 * turn + index  # values that no server has computed
             waits[name] += asyncio.run(visit(servers[name], lesson, number, PRESSES))[FIRST:]
             cpu[name] += servers[name].cpu_seconds() - before
     return {
@@ -335,7 +339,7 @@ def compare(servers: dict[str, Server], lesson: catalog.LessonRecord) -> dict[st
 
 
 def aging(visits: int, abrupt: bool) -> None:
-    """The comparison, and what the aged server held."""
+    """Run the comparison and report it with the resources of the aged server."""
     report = Report("aging", visits=visits, abrupt=abrupt)
     with ExitStack() as stack:
         start = {**START, "environment": {**MODELS, **UNLIMITED}}
@@ -355,7 +359,7 @@ def aging(visits: int, abrupt: bool) -> None:
         print(report.values["held"])
         lessons: dict[str, Any] = {}
         for lesson in catalog.LESSONS:
-            asyncio.run(visit(servers["fresh"], lesson, -1, 1))  # loads what all need
+            asyncio.run(visit(servers["fresh"], lesson, -1, 1))  # warm-up
             lessons[lesson.slug] = both = compare(servers, lesson)
             report.row(lesson.slug, **{f"{server}_{name}": value for server in both
                                        for name, value in both[server].items()})  # fmt: skip
@@ -370,12 +374,12 @@ def aging(visits: int, abrupt: bool) -> None:
 def main() -> None:
     given = options(
         __doc__,
-        minutes=(60.0, ""),
-        students=(50, ""),
-        think=(6.0, "mean seconds between presses"),
-        aging=(False, "a fresh server beside one after many visits"),
-        visits=(800, "to the aging server"),
-        abrupt=(False, "its visitors go without a goodbye"),
+        minutes=(60.0, "duration in minutes"),
+        students=(50, "number of students"),
+        think=(6.0, "mean seconds between interactions"),
+        aging=(False, "compare a fresh server with one after many visits"),
+        visits=(800, "number of visits to the aging server"),
+        abrupt=(False, "visitors disconnect without closing"),
     )
     if given.aging:
         aging(given.visits, given.abrupt)

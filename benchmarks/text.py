@@ -1,11 +1,11 @@
-"""Learning merges with counts that are kept against a recount at every merge, and cutting texts.
+"""Learning BPE merges: incremental counts against recounts; speed of tokenization.
 
-`python -m benchmarks.text` learns 1,000 merges from all bundled sentences. Beside it minBPE's way
-counts all pairs of all words and replaces the most frequent one; as that takes minutes it is timed
-at a few places (`--recounts`), each from the words as the same merges have left them, and must
-find the same pair; between the places its time is taken as a straight line. `vectorized` is the
-same recount by numpy on words that are different, with their counts. Then texts of 200 characters
-are cut in seven ways, each text a new one.
+`python -m benchmarks.text` learns 1,000 merges from all bundled sentences. minBPE, for comparison,
+counts all pairs of all words and replaces the most frequent one. As that takes minutes, it is timed
+at a few merges (`--recounts`), each from the words as the same merges have left them, and must find
+the same pair; between them its time is interpolated linearly. `vectorized` is the same recount by
+numpy on distinct words, with their counts. Then texts of 200 characters are tokenized in seven
+ways, each text a new one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CHINESE = "人工智能与机器学习这门课真有意思注意力就是你所
 
 
 def most_frequent(words: list[tuple[int, ...]]) -> tuple[int, int]:
-    """minBPE's count of all pairs, and the first of the most frequent ones."""
+    """Return the most frequent pair by minBPE's count of all pairs, the first of equal ones."""
     counts: dict[tuple[int, int], int] = {}
     for word in words:
         for pair in zip(word, word[1:]):  # noqa: B905, RUF007 - as minBPE writes it
@@ -42,7 +42,7 @@ def most_frequent(words: list[tuple[int, ...]]) -> tuple[int, int]:
 
 
 def replaced(word: tuple[int, ...], pair: tuple[int, int], symbol: int) -> list[int]:
-    """minBPE's merge of a pair in one word."""
+    """Return a word after minBPE's merge of a pair."""
     result, position = [], 0
     while position < len(word):
         if word[position] == pair[0] and position < len(word) - 1 and word[position + 1] == pair[1]:
@@ -55,7 +55,7 @@ def replaced(word: tuple[int, ...], pair: tuple[int, int], symbol: int) -> list[
 
 
 def recount(words: list[str], learned: LearnedMerges, merges: int) -> float:
-    """Seconds that minBPE's next merge takes after so many; raises where it is another one."""
+    """Return the seconds of minBPE's next merge after `merges`; raise if it is another merge."""
     encoder = Bpe(learned.pairs[:merges])
     pieces = [encoder.word(word.encode()) for word in words]
     pairs: list[tuple[int, int]] = []
@@ -72,7 +72,7 @@ def recount(words: list[str], learned: LearnedMerges, merges: int) -> float:
 
 
 def vectorized(start: WordSymbols, learned: LearnedMerges) -> float:
-    """Seconds of a recount by numpy at every merge."""
+    """Return the seconds of a recount by numpy at every merge."""
     positions = np.linspace(0, len(learned.pairs), 6).astype(int)
     states = [applied(start, learned.pairs[:position]) for position in positions.tolist()]
     item = [statistics.median(timed(state.counts) for _ in range(5)) for state in states]
@@ -81,7 +81,7 @@ def vectorized(start: WordSymbols, learned: LearnedMerges) -> float:
 
 
 def cut(make: str, learned: LearnedMerges) -> list[float]:
-    """Milliseconds for each of some texts, English or Chinese, cut in seven ways."""
+    """Return the ms of each of some texts, English or Chinese, tokenized in seven ways."""
     draws = random.Random(0)
     english = " ".join(movie_reviews().texts[-2000:])
     names = cutters.available_cutters()
@@ -98,7 +98,7 @@ def cut(make: str, learned: LearnedMerges) -> list[float]:
 
 
 def main() -> None:
-    given = options(__doc__, recounts=(6, "places at which minBPE is timed"))
+    given = options(__doc__, recounts=(6, "number of merges at which minBPE is timed"))
     sentences = [*movie_reviews().texts, *editorials().texts]
     words = [word for text in sentences for word in pattern().findall(text)]
     counts = word_counts(words)
