@@ -1,1 +1,1 @@
-"""What a GPU changes: agreement with the CPU, speed, faults. `python -m benchmarks.gpu`."""
+"""GPU benchmarks: agreement with the CPU, speed, faults (`python -m benchmarks.gpu`)."""

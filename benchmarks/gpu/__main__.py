@@ -1,14 +1,16 @@
-"""Everything that a GPU changes, in minutes: `python -m benchmarks.gpu [--minutes 8] [--write]`.
+"""GPU benchmark: agreement with the CPU, speed and faults, in minutes.
 
-Needs torch, numpy and, for what runs a network, transformers and MiniLM: fetched (`python -m
+Requires torch, numpy and, for rows that run a network, transformers and MiniLM: fetched (`python -m
 seqviz.models fetch minilm`) or unpacked from the bundle (`python -m tools.gpu_bundle`). No
-Streamlit, no network; a row that lacks something is skipped and says what. Three parts, a table
-each: agreement with the CPU in float32 (`agreement`), speed (`speed`), faults (`faults`). Rows are
-no longer begun where the time is nearly over.
+Streamlit, no network; a row without its requirements is skipped with a message. Three parts, a
+table each: agreement with the CPU in float32 (`agreement`), speed (`speed`), faults (`faults`). No
+row is started when the time is nearly over.
 
-Without a GPU the same with small sizes, at most a minute, and the first line says so: that shows
-that the command runs, and nothing about a GPU. With one, or with --write, table and figure go to
-`benchmarks/results/<date>-gpu-<name>.json` and `.svg`, anew after each part.
+Without a GPU, the same rows run with small sizes, at most a minute, and the first line says so:
+that shows that the command works, and nothing about a GPU. With a GPU, or with `--write`, table and
+figure are written to `benchmarks/results/<date>-gpu-<name>.json` and `.svg` after each part.
+
+Usage: `python -m benchmarks.gpu [--minutes 8] [--write]`.
 """
 
 from __future__ import annotations
@@ -49,12 +51,12 @@ TITLES = {
     "speed": "speed: CPU | device, medians",
     "faults": "faults",
 }
-_SMALL = 45.0  # seconds in which rows may be begun without a GPU; the last one may take ten
-_LAST = 30.0  # seconds before the end after which no row is begun
+_SMALL = 45.0  # seconds in which rows may start without a GPU; the last one may take ten
+_LAST = 30.0  # seconds before the end in which no row starts
 
 
 def machine(minutes: float, started: float) -> Machine:
-    """What this machine has; the time as `--minutes` says, without a GPU a minute at the most."""
+    """Return the device under test, with its time: `--minutes`, or less without a GPU."""
     chosen = device.choose()
     small = chosen.kind == "cpu"
     seconds = min(_SMALL, 60 * minutes) if small else max(60 * minutes - _LAST, 0.0)
@@ -62,7 +64,7 @@ def machine(minutes: float, started: float) -> Machine:
 
 
 def plain(result: Any) -> Any:
-    """As JSON has it: no dataclasses, numbers with four digits, what is not finite as a word."""
+    """Convert a result to JSON values: no dataclasses, numbers with four digits, nan as a word."""
     if dataclasses.is_dataclass(result) and not isinstance(result, type):
         result = dataclasses.asdict(result)
     if isinstance(result, dict):
@@ -75,7 +77,7 @@ def plain(result: Any) -> Any:
 
 
 def to_line(result: Any) -> str:
-    """A row as it is printed: what it has by name, the seconds of both places by size."""
+    """Return the printed line of a row: its values by name, the seconds on both devices by size."""
     if isinstance(result, speed.Times):
         sizes = sorted(result.cpu.keys() | result.device.keys())
         both = {
@@ -94,7 +96,7 @@ def to_line(result: Any) -> str:
 
 
 def part(title: str, rows: Iterator[tuple[str, Any]]) -> dict[str, Any]:
-    """Print the rows of one table as they come."""
+    """Print the rows of one table as they arrive."""
     print(f"\n{title}", flush=True)
     result: dict[str, Any] = {}
     for name, row in rows:
@@ -104,9 +106,9 @@ def part(title: str, rows: Iterator[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def goals(result: dict[str, dict[str, Any]]) -> Iterator[tuple[str, float, float, str]]:
-    """Name, value, goal and whether it is met, of what this run has measured on a GPU.
+    """Yield name, value, goal and success for each goal measured on a GPU in this run.
 
-    What was to be compared and has failed there is not like that of the CPU.
+    A row that should be compared and failed does not meet its goal.
     """
     times = result["speed"]
 
@@ -154,7 +156,7 @@ def goals(result: dict[str, dict[str, Any]]) -> Iterator[tuple[str, float, float
 
 
 def write(machine: Machine, result: dict[str, Any]) -> None:
-    """The results and the figure, in place of those of an earlier run of the day."""
+    """Write results and figure; replace those of an earlier run of the same day."""
     name = re.sub(r"\W+", "-", machine.name.lower()).strip("-")
     path = RESULTS / f"{datetime.date.today()}-gpu-{name}.json"
     path.write_text(json.dumps(plain(result), indent=1) + "\n", "utf-8")
@@ -164,7 +166,7 @@ def write(machine: Machine, result: dict[str, Any]) -> None:
 
 
 def kept(machine: Machine, result: dict[str, Any]) -> dict[str, Any]:
-    """What the app reads of a run on a GPU (`seqviz.models.placement.MeasuredCrossover`)."""
+    """Return the data of a GPU run for the app (`seqviz.models.placement.MeasuredCrossover`)."""
     times = {name: item for name, item in result["speed"].items() if isinstance(item, speed.Times)}
     full = {name: time.crossover for name, time in times.items() if time.cpu and time.device}
     largest = max(apart_in_float32(result), default=None)
@@ -177,7 +179,7 @@ def kept(machine: Machine, result: dict[str, Any]) -> dict[str, Any]:
 def compared(
     result: dict[str, Any],
 ) -> tuple[dict[str, Any], dict[str, agreement.VisibleDifference]]:
-    """What float32 gave, by row of the agreement (or the sentence why not), and the pages."""
+    """Return the float32 result of each row of the agreement, or the error, and the pages."""
     every = result["agreement"].items()
     pages = {name: item for name, item in every if isinstance(item, agreement.VisibleDifference)}
     rows = {name: item["float32"] if isinstance(item, dict) else item for name, item in every}
@@ -185,13 +187,13 @@ def compared(
 
 
 def apart_in_float32(result: dict[str, Any]) -> list[float]:
-    """The largest relative difference of each row of the agreement that was measured."""
+    """Return the largest relative difference of each measured row of the agreement."""
     rows = [item for item in compared(result)[0].values() if not isinstance(item, str)]
     return [row.largest for row in rows if not math.isnan(row.largest)]
 
 
 def pages(machine: Machine) -> Iterator[tuple[str, agreement.VisibleDifference | str]]:
-    """A row for each lesson: would a student see it? Named and left where the figures cannot be."""
+    """Yield a row for each lesson with the visible differences, or why there is no comparison."""
     try:
         from benchmarks.gpu import visible_differences
 
@@ -205,8 +207,8 @@ def main() -> None:
     started = time.monotonic()
     given = options(
         __doc__,
-        minutes=(8.0, "of which no row begins late"),
-        write=(False, "results and figure without a GPU too"),
+        minutes=(8.0, "time limit; no row starts shortly before it"),
+        write=(False, "write results and figure even without a GPU"),
     )
     find_model()
     threads = device.prepare_torch()

@@ -1,8 +1,8 @@
-"""What the lessons compute with torch, on the device beside the CPU in float32.
+"""Agreement of torch computations of the lessons: the device against the CPU in float32.
 
 `SUBJECTS` is the table: every function of `seqviz.compute` and `seqviz.experiments` that takes a
-device or runs a network, called as the lessons call it, on less. A result is walked through, number
-by number, and its read-outs are written as the page writes them.
+device or runs a network, called as the lessons call it, with smaller inputs. A result is compared
+number by number, and its metrics are formatted as the page formats them.
 """
 
 from __future__ import annotations
@@ -56,19 +56,23 @@ from seqviz.models.pretrained import load
 
 TEXT = "The animal did not cross the street because it was too tired."
 OTHER = "A film that is neither funny nor sad, only long."
-PIXEL = 1.0  # the most that no student sees; of a color, one of its 255 levels
-TOLERANCE = 1e-4  # largest relative difference of float32, where a GPU is held to it
-_SHARE = 0.5  # of the command's time
-_STRINGS = 2000  # numbers of one array that are written out, evenly taken
-# Which clock and which machine is no result; settings are what was asked.
+PIXEL = 1.0  # largest invisible distance; of a color, one of its 255 levels
+TOLERANCE = 1e-4  # largest relative difference allowed in float32
+_SHARE = 0.5  # share of the command's time
+_STRINGS = 2000  # maximum number of formatted numbers per array, evenly spaced
+# Fields that are no results: times, machine names, and the requested settings.
 _NO_RESULT = frozenset({"seconds", "device", "note", "settings"})
 
 
 class Subject(NamedTuple):
-    """One row. work: (place, small) to a result. models: what it needs by name.
+    """One row of the table.
 
-    numpy: on a CPU it computes without torch, so that no precision of torch changes it.
-    full: too long for a CPU that is to be done in a minute.
+    Attributes:
+        work: computes a result from (device, small).
+        models: names of required pretrained models.
+        numpy: True where the CPU version does not use torch, so that torch's precision does not
+            change it.
+        full: True where the work takes too long for a CPU run of one minute.
     """
 
     work: Callable[[str, bool], Any]
@@ -79,12 +83,13 @@ class Subject(NamedTuple):
 
 @dataclasses.dataclass
 class Difference:
-    """How far two results are apart; of all arrays, those of floats and those of choices.
+    """Difference of two results over all arrays, of floats and of choices.
 
-    largest, median: |a - b| over the largest |b| of the array, of all numbers; nan where there are
-    none. choices: share of
-    whole numbers, truth values and words that are others. printed: share of numbers, read-outs
-    among them, that are written with other digits.
+    Attributes:
+        largest: largest |a - b| over the largest |b| of the array; nan without floats.
+        median: median of the same ratio; nan without floats.
+        choices: share of integers, booleans and words that differ.
+        printed: share of numbers, metrics included, that are formatted differently.
     """
 
     largest: float
@@ -95,12 +100,15 @@ class Difference:
 
 @dataclasses.dataclass
 class VisibleDifference:
-    """What differs on the pages of a lesson (`visible_differences`).
+    """Differences on the pages of a lesson (`visible_differences`).
 
-    benches: those that were compared, and by how many pixels each differs. pixels: largest distance
-    of two points of a figure. levels: of two colors, of 255. words: share of read-outs, sentences
-    and labels that are written otherwise. refused: exercises that would not accept the device's
-    answer, of so many. skipped: benches without a comparison, and why.
+    Attributes:
+        benches: compared benches, with the difference of each in pixels.
+        pixels: largest distance of two points of a figure.
+        levels: largest distance of two colors, of 255 levels.
+        words: share of metrics, sentences and labels that differ.
+        refused: number of exercise variants, of `exercises`, that would reject the device's answer.
+        skipped: benches without a comparison, and why.
     """
 
     pixels: float = 0.0
@@ -113,7 +121,7 @@ class VisibleDifference:
 
 
 def leaves(result: Any, unit: Unit = NUMBER) -> Iterator[tuple[np.ndarray, Unit]]:
-    """Every array, number and word of a result, and its read-outs (properties), with units."""
+    """Yield every array, number and word of a result, and its metrics (properties), with units."""
     if dataclasses.is_dataclass(result):
         kind: Any = type(result)
         fields = [field.name for field in dataclasses.fields(result)]
@@ -121,7 +129,7 @@ def leaves(result: Any, unit: Unit = NUMBER) -> Iterator[tuple[np.ndarray, Unit]
         for name in (*fields, *visible):
             if name in _NO_RESULT:
                 continue
-            with contextlib.suppress(ValueError):  # a read-out that this result does not have
+            with contextlib.suppress(ValueError):  # a metric that this result does not have
                 yield from leaves(getattr(result, name), unit_of(kind, name))
     elif isinstance(result, (tuple, list)):
         for part in result:
@@ -131,9 +139,9 @@ def leaves(result: Any, unit: Unit = NUMBER) -> Iterator[tuple[np.ndarray, Unit]
 
 
 def difference(result: Any, requested: Any) -> Difference:
-    """Compare a result with the one it should be.
+    """Compare a result with the expected one.
 
-    Raises ValueError where their shapes differ, or where there is nothing to compare.
+    Raises ValueError if their shapes differ, or if there is nothing to compare.
     """
     apart, others, printed = [np.zeros(1)], [np.zeros(1)], [np.zeros(1)]
     for (a, unit), (b, _) in zip(leaves(result), leaves(requested), strict=True):
@@ -154,7 +162,7 @@ def difference(result: Any, requested: Any) -> Difference:
         printed.append(np.array([format_value(x, unit) != format_value(y, unit) for x, y in pairs]))
     if len(apart) == len(others) == 1:
         raise ValueError("there is nothing to compare")
-    # the zeros in front are there for a result without such parts
+    # The leading zeros serve results without such parts.
     every_apart, choices, strings = (
         np.concatenate(parts)[len(parts) > 1 :] for parts in (apart, others, printed)
     )
@@ -167,7 +175,7 @@ def difference(result: Any, requested: Any) -> Difference:
 
 
 def row(name: str, machine: Machine) -> dict[str, Difference | str]:
-    """One row: the difference by precision, or why there is none."""
+    """Return one row: the difference by precision, or why there is none."""
     subject = SUBJECTS[name]
     if machine.small and subject.full:
         raise SkipRowError("too long for a CPU in a minute")
@@ -183,17 +191,17 @@ def row(name: str, machine: Machine) -> dict[str, Difference | str]:
             models_at(machine.place, subject.models)
             with precision(mode, machine.place):
                 result[mode] = difference(subject.work(machine.place, machine.small), requested)
-        except Exception as error:  # of any kind: the other precisions are worth having
+        except Exception as error:  # of any kind, since other precisions can still be measured
             result[mode] = described(error)
     return result
 
 
 def rows(machine: Machine) -> Iterator[tuple[str, dict[str, Difference | str] | str]]:
-    """All rows, each with its differences or one sentence."""
+    """Yield all rows, each with its differences or an error message."""
     for name in SUBJECTS:
         try:
             yield name, row(name, machine)
-        except Exception as error:  # of any kind: the next row is another function
+        except Exception as error:  # of any kind, since other rows can still be measured
             yield name, described(error)
 
 
@@ -222,7 +230,10 @@ def _vectors(location: str, small: bool) -> Any:
 
 
 def _tuning(location: str, small: bool) -> Any:
-    """The first steps of all weights, and the answers. Devices draw other dropout: without."""
+    """Return the first steps of all weights, and the answers.
+
+    Dropout is off, because devices draw different masks.
+    """
     settings = TuneSettings("minilm", "all", "mean", epochs=1, batch=2 if small else 32)
     steps = 1 if small else 3
     few = pick("train", steps * settings.batch)
@@ -238,7 +249,7 @@ def _tuning(location: str, small: bool) -> Any:
 
 
 def _written() -> Any:
-    """A greedy text, beams and a tree."""
+    """Return a greedy text, beams and a tree."""
     model = "smollm2"
     return greedy(model, TEXT, 8).bits, beam(model, TEXT).log, futures(model, TEXT, passes=4).log
 
@@ -248,7 +259,7 @@ def _updates(small: bool) -> int:
 
 
 def _network(cell: str) -> Callable[[str, bool], Any]:
-    """An AR network with this cell, on one path of an AR(1)."""
+    """Return an AR network with this cell, on one path of an AR(1)."""
     return lambda position, small: fit_network(
         replicate_paths(0.8, 200, 2)[0],
         NetworkSettings(cell, lags=4, epochs=_updates(small), train=0.7, validation=0.2),
@@ -342,7 +353,7 @@ SUBJECTS: dict[str, Subject] = {
     ),
     "SmolLM2, written": Subject(lambda *_: _written(), ("smollm2",), full=True),
 }
-# Functions that take a device, or report as a job of the queue's device, and have no row, and why.
+# Functions without a row that take a device, or report as a job of the queue's device; the reasons.
 LEFT_OUT = {
     "analogies": "cosines of a table by numpy",
     "baselines": "scikit-learn, and networks of the lesson on gates by numpy",

@@ -1,9 +1,9 @@
-"""What goes wrong on a GPU, made to go wrong: memory that ends, a lost device, two processes.
+"""Real GPU faults: out of memory, a lost device, two processes.
 
-Nothing here is pretended on a CPU. The memory is taken by one allocation that leaves a little, so
-that the error is the driver's own, out of the middle of the work. The device is lost in a process
-of its own, by an index out of range in a kernel: the driver then refuses that process everything,
-as it does after a fault of the hardware.
+Nothing is simulated on a CPU. One allocation takes all memory but a little, so that the error comes
+from the driver, in the middle of the work. The device is lost in a separate process, by an index
+out of range in a kernel: the driver then rejects every call of that process, as after a hardware
+fault.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from benchmarks.gpu.machine import CPU, Machine, SkipRowError, described, find_m
 from seqviz.jobs import JobQueue, Report
 
 _TEXTS, _TOKENS, _LAYERS, _HEADS = 8, 512, 6, 12
-_LAYER = 4 * _TEXTS * _HEADS * _TOKENS**2  # bytes of the weights of attention that a layer leaves
-_ROOMS = range(5, 14)  # multiples of it that are left free, until one ends within the layers
-_TOGETHER = 3.0  # seconds of two processes
-_WAIT = 120.0  # seconds for a process
+_LAYER = 4 * _TEXTS * _HEADS * _TOKENS**2  # bytes of the attention weights of one layer
+_ROOMS = range(5, 14)  # free memory in such layers, tried until it ends within the layers
+_TOGETHER = 3.0  # duration of the two-process measurement, in seconds
+_WAIT = 120.0  # timeout of a process, in seconds
 
 
 @contextlib.contextmanager
 def nearly_full(location: str, room: int) -> Iterator[None]:
-    """All of the device's memory is taken but for `room` bytes."""
+    """Allocate all memory of the device but `room` bytes within the context."""
     there = getattr(torch, location)
     there.empty_cache()
     free, _ = there.mem_get_info()
@@ -50,7 +50,7 @@ def nearly_full(location: str, room: int) -> Iterator[None]:
 
 
 def in_a_forward(location: str) -> dict[str, Any]:
-    """Memory ends within a pass that notes all attention; `Pretrained.run` goes on with the CPU."""
+    """Run out of memory in a pass that records all attention; check the CPU fallback."""
     from seqviz.models import attention_hook as taps
 
     item = model("minilm", location)
@@ -65,7 +65,7 @@ def in_a_forward(location: str) -> dict[str, Any]:
     requested = item.run(work)
     for room in _ROOMS:
         passed.clear()
-        # `run` moves the object for good: this one, not the one that the next rows use
+        # A copy, because `run` moves the object for good, and later rows use the original.
         own = dataclasses.replace(item, network=copy.deepcopy(item.network))
         with nearly_full(location, room * _LAYER):
             result = own.run(work)
@@ -82,7 +82,10 @@ def in_a_forward(location: str) -> dict[str, Any]:
 
 
 def train_a_little(location: str, room: int, report: Report) -> int:
-    """A job: steps on ever more sentences of 512 tokens, with so little room; how many it made."""
+    """Job: run steps on growing batches of 512-token sentences in little memory.
+
+    Returns the number of steps.
+    """
     from benchmarks.gpu.speed import _run, _sentences
 
     some = _sentences(512)
@@ -96,7 +99,7 @@ def train_a_little(location: str, room: int, report: Report) -> int:
 
 
 def in_a_training(location: str) -> dict[str, Any]:
-    """Memory ends within a training in the app's queue; then the next job."""
+    """Run out of memory in a training of the app's queue; then run the next job."""
     line, jobs = JobQueue(), []
     try:
         for room in (40 * _LAYER, 0):
@@ -115,10 +118,10 @@ def in_a_training(location: str) -> dict[str, Any]:
 
 
 def lose_the_device(ready: Any, location: str) -> dict[str, Any]:
-    """In a process of its own: break the device's context, then see what is left.
+    """In a subprocess: break the device's context, then record what still works.
 
-    The app's way to a model goes on with the CPU: there the broken row is an error of its own kind,
-    and the sound one after it an answer. note: what the badge says.
+    The app's model continues on the CPU: there, the invalid row raises an error of its own type,
+    and the valid one after it is answered. note: text of the badge.
     """
     item = model("minilm", location)
     rows = ids(item.network, 1, 8)
@@ -130,10 +133,10 @@ def lose_the_device(ready: Any, location: str) -> dict[str, Any]:
     _silence()
     broken = torch.full((1, 8), item.network.config.vocab_size + 1)
     raised = ["", ""]
-    for number, row in enumerate((broken, rows)):  # the second is sound: the device is gone
+    for number, row in enumerate((broken, rows)):  # the second is valid, but the device is lost
         try:
             item.run(partial(work, row))
-        except Exception as error:  # of any kind: which one it is is the finding
+        except Exception as error:  # of any kind; its type is the result
             raised[number] = type(error).__name__
     again = model("minilm", CPU).run(partial(work, rows))
     return {
@@ -145,14 +148,14 @@ def lose_the_device(ready: Any, location: str) -> dict[str, Any]:
 
 
 def _silence() -> None:
-    """Print nothing more of this process: the driver itself writes a line for each thread."""
+    """Suppress output of this process: the driver itself prints a line for each thread."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
 
 
 def passes(ready: Any, location: str, seconds: float) -> float:
-    """In a process of its own: passes of a text of 32 tokens, a second."""
+    """In a subprocess: return the passes per second of a text of 32 tokens."""
     item = model("minilm", location)
     rows = ids(item.network, 1, 32)
 
@@ -169,12 +172,12 @@ def passes(ready: Any, location: str, seconds: float) -> float:
 
 
 def processes(count: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:
-    """What so many new processes say that do the same at once: a result, or one sentence.
+    """Return the result, or the error message, of each of several concurrent new processes.
 
-    work: a module's own function; it also gets a barrier, to begin together. Raises TimeoutError
-    where one says nothing. No process is left behind.
+    work: a module-level function; it also receives a barrier, for a simultaneous start. Raises
+    TimeoutError for a process without an answer. No process is left running.
     """
-    fresh = multiprocessing.get_context("spawn")  # a fork would inherit a device that it cannot use
+    fresh = multiprocessing.get_context("spawn")  # a forked process cannot use the device
     ready, answers = fresh.Barrier(count), fresh.Queue()
     payload = (ready, answers, work, arguments)
     running = [fresh.Process(target=_answer, args=payload, daemon=True) for _ in range(count)]
@@ -193,19 +196,19 @@ def _answer(ready: Any, answers: Any, work: Callable[..., Any], arguments: tuple
     find_model()
     try:
         answers.put(work(ready, *arguments))
-    except Exception as error:  # of any kind: who asked is another process
+    except Exception as error:  # of any kind; sent to the parent process
         answers.put(described(error))
 
 
 def lost(location: str) -> dict[str, Any]:
-    """The device lost to another process, and this one, which is not touched."""
+    """Lose the device in another process; check that this one is unaffected."""
     (result,) = processes(1, lose_the_device, location)
     two = torch.ones(2, device=location).sum().item()
     return {"there": result, "others_unharmed": two == 2.0}
 
 
 def shared(location: str) -> dict[str, Any]:
-    """Two processes beside one: passes a second of each."""
+    """Return the passes per second of two concurrent processes and of one."""
     (alone,) = processes(1, passes, location, _TOGETHER)
     return {"alone_per_s": alone, "together_per_s": processes(2, passes, location, _TOGETHER)}
 
@@ -219,12 +222,12 @@ ROWS: dict[str, Callable[[str], dict[str, Any]]] = {
 
 
 def rows(machine: Machine) -> Iterator[tuple[str, dict[str, Any] | str]]:
-    """All rows, each with what was seen or one sentence."""
+    """Yield all rows, each with its observations or an error message."""
     for name, work in ROWS.items():
         try:
             if machine.place == CPU:
                 raise SkipRowError("not on a CPU")
             machine.check(1.0)
             yield name, work(machine.place)
-        except Exception as error:  # of any kind: the next fault is another
+        except Exception as error:  # of any kind, since other faults can still be measured
             yield name, described(error)

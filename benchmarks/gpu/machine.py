@@ -1,4 +1,4 @@
-"""Where a row computes and how exactly, how long that takes, and when no more rows are begun."""
+"""Device and precision of a row, timing, and the time limit of the run."""
 
 from __future__ import annotations
 
@@ -17,24 +17,27 @@ from benchmarks.report import timed
 from seqviz.core.paths import ROOT
 from seqviz.models import device, forward_cache, pretrained, store
 
-CARRIED = ROOT / "gpu_bundle"  # where tools/gpu_bundle.py has put the model
+CARRIED = ROOT / "gpu_bundle"  # folder of the model in the bundle of tools/gpu_bundle.py
 CPU = "cpu"
 HALVES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 PRECISIONS = ("float32", "tf32", *HALVES)
-_ENOUGH, _MOST, _LEAST = 0.4, 20, 3  # seconds of repeating, and the numbers of runs
-_SLOW = 3.0  # seconds: a first call that long is the measurement, as nothing in it is warm-up
+_ENOUGH, _MOST, _LEAST = 0.4, 20, 3  # target seconds; maximum and minimum number of runs
+_SLOW = 3.0  # seconds; a longer first call is the measurement, since warm-up is negligible
 
 
 class SkipRowError(Exception):
-    """A row that cannot be done honestly on this machine; the message says why."""
+    """A row that cannot be measured on this machine; the message says why."""
 
 
 @dataclass(frozen=True)
 class Machine:
     """The device under test; `small` where it is the CPU itself.
 
-    place: as torch calls it. name: for people. started: `time.monotonic()` of the first line.
-    seconds: in which rows may be begun.
+    Attributes:
+        place: torch device type.
+        name: name for display.
+        started: `time.monotonic()` of the first line.
+        seconds: time in which rows may be started.
     """
 
     place: str
@@ -44,34 +47,37 @@ class Machine:
     seconds: float
 
     def over(self, share: float) -> bool:
-        """Whether this share of the time is over: what comes behind needs its own."""
+        """Return True where this share of the time is over, so that later parts have theirs."""
         return time.monotonic() - self.started > share * self.seconds
 
     def check(self, share: float) -> None:
-        """Raise Skip where this share of the time is over."""
+        """Raise SkipRowError where this share of the time is over."""
         if self.over(share):
             raise SkipRowError("no time left for it")
 
     def sizes(self, small: tuple[int, ...], full: tuple[int, ...]) -> tuple[int, ...]:
-        """The sizes of a row that fit this machine."""
+        """Return the sizes of a row that fit this machine."""
         return small if self.small else full
 
 
 def find_model() -> None:
-    """Let the store look into the unpacked bundle where there is one; SEQVIZ_CACHE goes first."""
+    """Let the store use the unpacked bundle, if there is one; SEQVIZ_CACHE has priority."""
     if (CARRIED / "models").is_dir():
         os.environ.setdefault("SEQVIZ_CACHE", str(CARRIED))
 
 
 def need(name: str) -> None:
-    """Raise Skip where a pretrained model is not on this machine; nothing is fetched."""
+    """Raise SkipRowError if a pretrained model is not stored; nothing is fetched."""
     if store.stored(name) is None:
         raise SkipRowError(f"{name} is not on this machine")
 
 
 @cache
 def model(name: str, location: str) -> pretrained.Pretrained:
-    """A pretrained model at a place, loaded as the app loads it. Raises Skip without its files."""
+    """Load a pretrained model onto a device as the app does.
+
+    Raises SkipRowError if it is not stored.
+    """
     need(name)
     before = os.environ.get("SEQVIZ_DEVICE")
     os.environ["SEQVIZ_DEVICE"] = location
@@ -81,7 +87,7 @@ def model(name: str, location: str) -> pretrained.Pretrained:
         result = pretrained.load(name)
         if (
             result.device != location
-        ):  # the app goes on with the CPU; here that would be another row
+        ):  # the app falls back to the CPU, which would be a different row here
             raise SkipRowError(f"{name} did not get onto {location}")
         return result
     finally:
@@ -92,9 +98,9 @@ def model(name: str, location: str) -> pretrained.Pretrained:
 
 
 def models_at(location: str, names: tuple[str, ...]) -> None:
-    """From now on experiments, which ask for a model by its name, get the one at this place.
+    """Make experiments, which request models by name, get those on this device from now on.
 
-    No reading made at another place or in another precision is taken for theirs.
+    Forward passes of another device or precision are not reused.
     """
     for name in names:
         pretrained._loaded[name] = model(name, location)
@@ -104,11 +110,11 @@ def models_at(location: str, names: tuple[str, ...]) -> None:
 
 @contextlib.contextmanager
 def precision(name: str, location: str) -> Iterator[None]:
-    """Matrix products in one of `PRECISIONS`, by PyTorch's own switches.
+    """Compute matrix products in one of `PRECISIONS`, by PyTorch's own switches.
 
     "float32": IEEE single precision. "tf32": products with the mantissa rounded to 10 bits, in
-    cuBLAS and cuDNN. "bfloat16", "float16": torch.autocast, the weights staying float32. Raises
-    Skip for "tf32" on a CPU, which has no such mode.
+    cuBLAS and cuDNN. "bfloat16", "float16": torch.autocast, with float32 weights. Raises
+    SkipRowError for "tf32" on a CPU, which has no such mode.
     """
     if name == "tf32" and location == CPU:
         raise SkipRowError("no TF32 on a CPU")
@@ -117,7 +123,7 @@ def precision(name: str, location: str) -> Iterator[None]:
     torch.backends.cudnn.allow_tf32 = name == "tf32"
     try:
         if name in HALVES:
-            # Without the cache: a training would go on with the weights as first cast.
+            # Without autocast's cache, which would keep the weights as first cast during training.
             with torch.autocast(location, HALVES[name], cache_enabled=False):
                 yield
         else:
@@ -128,15 +134,15 @@ def precision(name: str, location: str) -> Iterator[None]:
 
 
 def synchronize(location: str) -> None:
-    """Wait for what the device has been asked to do; a CPU has done it."""
+    """Wait for all pending work of the device; a CPU has none."""
     if location != CPU:
         getattr(torch, location).synchronize()
 
 
 def median(work: Callable[[], object], location: str) -> float:
-    """Median seconds of 3 to 20 calls, the device's queue drained each time, after one warm-up.
+    """Return the median seconds of 3 to 20 synchronized calls, after one warm-up.
 
-    On a CPU a first call of 3 s or more is the only one.
+    On a CPU, a first call of 3 s or more is the only one.
     """
 
     def once() -> None:
@@ -153,18 +159,18 @@ def median(work: Callable[[], object], location: str) -> float:
 
 
 def described(error: Exception) -> str:
-    """Why a row has no result: what it lacks, or how it failed."""
+    """Return why a row has no result: what is missing, or how it failed."""
     if isinstance(error, SkipRowError):
         return f"skipped: {error}"
     if isinstance(error, ModuleNotFoundError):
         return f"skipped: {str(error.name).partition('.')[0]} is not installed"
-    if "primitive descriptor" in str(error):  # oneDNN, which has no float16 LSTM on most CPUs
+    if "primitive descriptor" in str(error):  # oneDNN has no float16 LSTM on most CPUs
         return "skipped: this CPU cannot do it in this precision"
     return f"failed: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
 
 
 def ids(model: Any, sentences: int, tokens: int) -> Any:
-    """Token ids [sentence, token] of no meaning, the same in every call; on the CPU."""
+    """Return random token ids [sentence, token], the same in every call; on the CPU."""
     source = torch.Generator().manual_seed(0)
     maximum = model.config.vocab_size
     return torch.randint(1000, maximum, (sentences, tokens), generator=source)

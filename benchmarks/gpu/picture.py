@@ -1,4 +1,4 @@
-"""The seconds of a run as an SVG: for each row and size the CPU beside the device."""
+"""SVG figure of a run: seconds of the CPU and of the device for each row and size."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from benchmarks.gpu.speed import Times
 from seqviz.core.i18n import duration
 
 _LEFT, _WIDE, _LINE, _TOP = 330, 520, 18, 48  # pixels
-# Blue and orange of the palette of Okabe and Ito (2008): told apart by the color-blind too.
+# Blue and orange of the colorblind-safe palette of Okabe and Ito (2008).
 _COLORS = {"cpu": "#0072B2", "device": "#D55E00"}
 
 
 def svg(machine: Machine, speed: dict[str, Any]) -> str:
-    """Rows from top to bottom, seconds on a logarithmic axis; a dot for each place.
+    """Return the SVG: rows from top to bottom, seconds on a logarithmic axis, a dot per device.
 
-    Without a GPU there is one dot a row: the CPU's.
+    Without a GPU there is one dot per row: the CPU's.
     """
     rows = [
         (

@@ -1,9 +1,9 @@
-"""How long the app's dearest calls take on the device and on the CPU, size by size.
+"""Time of the app's most expensive calls on the device and on the CPU, by size.
 
-Each is the function that a lesson calls. `ROWS` gives for each size a call; the crossover is the
-least size from which on the device was faster at every size that both have done. Threads of the
-CPU: the app's (`SEQVIZ_THREADS`, one by default). PyTorch's switches are as the app leaves them
-(cuDNN may use TF32), but for the epochs, which name their precision.
+Each call is the function that a lesson calls. `ROWS` gives a call for each size; the crossover is
+the smallest size from which on the device was faster at every size that both have completed. CPU
+threads: as in the app (`SEQVIZ_THREADS`, 1 by default). PyTorch's switches are those of the app
+(cuDNN may use TF32), except for the epochs, which name their precision.
 """
 
 from __future__ import annotations
@@ -53,18 +53,24 @@ from seqviz.models import attention_hook, forward_cache
 from seqviz.models.kv_tree import ROOT, KVCacheTree
 
 LENGTH = 32  # tokens of a text or prompt in a batch
-LONG = 512  # tokens that the texts' recipe pads to
+LONG = 512  # tokens that the textbook pads to
 GOAL = 0.86  # test accuracy
-_SHARE = 0.85  # of the command's time, with what went before
-_PATIENCE = {True: 1.5, False: 20.0}  # seconds, small or not: a size above one that slow is left
-_WRITTEN = 16  # tokens of a text
-_EPOCHS = 3  # in which the goal is to be reached
+_SHARE = 0.85  # share of the command's time, earlier parts included
+_PATIENCE = {True: 1.5, False: 20.0}  # seconds by `small`; sizes above a slower one are skipped
+_WRITTEN = 16  # tokens written per text
+_EPOCHS = 3  # maximum number of epochs to reach the goal
 
 
 class Row(NamedTuple):
-    """unit: what a size counts. small, full: the sizes, and in `what` what else the work is.
+    """One row of the table.
 
-    make: (size, place, small) to a call. numpy: the function would not use a device.
+    Attributes:
+        unit: what a size counts.
+        small: sizes without a GPU.
+        full: sizes with a GPU.
+        what: description of the work, for small and for full sizes.
+        make: returns a call for (size, device, small).
+        numpy: True where the function would not use a device.
     """
 
     unit: str
@@ -77,9 +83,10 @@ class Row(NamedTuple):
 
 @dataclass
 class Times:
-    """Median seconds by size, and at which one a place failed.
+    """Median seconds by size, and the size at which a device failed.
 
-    crossover: None where the device never wins, or is the CPU.
+    Attributes:
+        crossover: None where the device is never faster, or is the CPU.
     """
 
     unit: str
@@ -91,7 +98,7 @@ class Times:
 
 
 def crossover(cpu: dict[int, float], device: dict[int, float]) -> int | None:
-    """The least size from which on the device is faster, among those that both have done."""
+    """Return the smallest size from which on the device is faster, of those that both have done."""
     result = None
     for size in sorted(cpu.keys() & device.keys(), reverse=True):
         if device[size] >= cpu[size]:
@@ -101,9 +108,9 @@ def crossover(cpu: dict[int, float], device: dict[int, float]) -> int | None:
 
 
 def measure(row: Row, machine: Machine) -> Times:
-    """One row; what it has until the time is over. Raises what the first call raises."""
+    """Measure one row until the time is over; an error of the first call is raised."""
     times = Times(row.unit, row.what[0 if machine.small else 1])
-    # on a machine without a GPU both keys are one
+    # Without a GPU, both keys are equal.
     positions = {} if row.numpy else {machine.place: times.device}
     positions[CPU] = times.cpu
     for position, seconds in positions.items():
@@ -113,7 +120,7 @@ def measure(row: Row, machine: Machine) -> Times:
                 break
             try:
                 seconds[size] = median(row.make(size, position, machine.small), position)
-            except Exception as error:  # of any kind, memory above all: smaller sizes stand
+            except Exception as error:  # of any kind, mostly memory; smaller sizes remain valid
                 if not times.cpu and not times.device:
                     raise
                 times.stopped[f"{position} {size}"] = described(error)
@@ -123,7 +130,7 @@ def measure(row: Row, machine: Machine) -> Times:
 
 
 def rows(machine: Machine) -> Iterator[tuple[str, Times | dict[str, Any] | str]]:
-    """All rows, each with what was measured or one sentence."""
+    """Yield all rows, each with its measurements or an error message."""
     work: dict[str, Callable[[], Times | dict[str, Any]]] = {
         **{name: partial(measure, row, machine) for name, row in ROWS.items()},
         **{name: partial(epoch, machine, *recipe) for name, recipe in EPOCHS.items()},
@@ -136,7 +143,7 @@ def rows(machine: Machine) -> Iterator[tuple[str, Times | dict[str, Any] | str]]
         try:
             machine.check(_SHARE)
             yield name, item()
-        except Exception as error:  # of any kind: the next row is another function
+        except Exception as error:  # of any kind, since other rows can still be measured
             yield name, described(error)
 
 
@@ -161,7 +168,7 @@ def _texts(size: int, location: str, small: bool) -> Callable[[], object]:
 
 @cache
 def smollm2_shape(location: str, layers: int) -> Any:
-    """A network of SmolLM2-135M's shape with random weights, in evaluation mode, float32."""
+    """Return a network of SmolLM2-135M's shape with random weights, in evaluation mode, float32."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
     attention_hook.register()
@@ -236,7 +243,7 @@ ROWS: dict[str, Row] = {
         ("random weights, 1 layer of 30", "random weights, 30 layers"), _prompts),
     "a step of all weights": Row("sentences", (1, 2), (1, 8, 32), _ENCODER, _step),
 }  # fmt: skip
-# regime, padding, precision, and how many sentences are enough on the CPU
+# Regime, padding, precision, and the number of sentences on the CPU.
 EPOCHS: dict[str, tuple[str, int | None, str, int]] = {
     "epoch: float32, padded to 512": ("all", LONG, "float32", 8),
     "epoch: float32, by length": ("all", None, "float32", 64),
@@ -248,8 +255,9 @@ EPOCHS: dict[str, tuple[str, int | None, str, int]] = {
 def epoch(
     machine: Machine, regime: str, length: int | None, mode: str, n_few: int
 ) -> dict[str, Any]:
-    """Sentences a second: all 7,272 on the device, `n_few` on the CPU, an eighth of them if
-    small.
+    """Return sentences per second of an epoch.
+
+    All 7,272 sentences on the device, `n_few` on the CPU, an eighth of them if small.
     """
     result: dict[str, Any] = {"unit": "sentences/s"}
     for key, position in (("cpu", CPU), ("device", machine.place)):
@@ -266,9 +274,10 @@ def epoch(
 
 
 def written(machine: Machine, texts: int) -> dict[str, Any]:
-    """Tokens a second behind a prompt of `LENGTH`, so many texts at once, the cache kept.
+    """Return tokens per second after a prompt of `LENGTH`, for concurrent texts with a KV cache.
 
-    The prefill is not counted. SmolLM2's shape with random weights, so no text ends.
+    The prefill is not counted. The network has SmolLM2's shape and random weights, so that no text
+    ends.
     """
     steps, layers = (4, 1) if machine.small else (_WRITTEN, 30)
     result: dict[str, Any] = {"unit": "tokens/s", "texts": texts, "tokens": steps, "layers": layers}
@@ -288,7 +297,7 @@ def written(machine: Machine, texts: int) -> dict[str, Any]:
 
 
 def _write(tree: KVCacheTree, texts: int, steps: int) -> None:
-    """`steps` tokens of each text: the likeliest, of the first each another."""
+    """Write `steps` tokens of each text: the most likely ones, after different first tokens."""
     nodes, tokens = [ROOT] * texts, tree.logits.topk(texts).indices.tolist()
     for _ in range(steps):
         nodes, logits = tree.extend(nodes, tokens)
@@ -296,9 +305,9 @@ def _write(tree: KVCacheTree, texts: int, steps: int) -> None:
 
 
 def to_goal(machine: Machine) -> dict[str, Any]:
-    """Seconds of training in bfloat16, all weights, until an epoch ends at the accuracy of `GOAL`.
+    """Return the seconds of full bfloat16 training until an epoch ends at accuracy `GOAL`.
 
-    Tests are not counted. Adam's rates fall over `_EPOCHS` epochs, as in the lesson.
+    Tests are not counted. Adam's learning rates decay over `_EPOCHS` epochs, as in the lesson.
     """
     if machine.small:
         raise SkipRowError("minutes on a CPU")
@@ -322,10 +331,10 @@ def to_goal(machine: Machine) -> dict[str, Any]:
 
 
 def captured(machine: Machine) -> dict[str, Any]:
-    """Seconds of a training step, kernel by kernel and as one captured graph.
+    """Return the seconds of a training step, kernel by kernel and as one captured CUDA graph.
 
-    64 sequences of 50 steps, 32 units, Adam: the size of the lessons' own trainings. Only where the
-    graph wins by much is it worth the fixed shapes that it asks of a training.
+    64 sequences of 50 steps, 32 units, Adam: the size of the lessons' trainings. The fixed shapes
+    that a graph requires are worthwhile only if it is much faster.
     """
     inputs = torch.randn(64, 50, 1).to(machine.place)
     layer = torch.nn.LSTM(1, 32, batch_first=True).to(machine.place)
@@ -342,7 +351,7 @@ def captured(machine: Machine) -> dict[str, Any]:
         return {**result, "captured": "skipped: a graph of kernels needs CUDA"}
     beside, present = torch.cuda.Stream(), torch.cuda.current_stream()
     beside.wait_stream(present)
-    with torch.cuda.stream(beside):  # PyTorch asks for a warm-up on a stream of its own
+    with torch.cuda.stream(beside):  # PyTorch requires a warm-up on a side stream
         for _ in range(3):
             step()
     present.wait_stream(beside)
@@ -354,20 +363,20 @@ def captured(machine: Machine) -> dict[str, Any]:
 
 
 def _sentences(count: int, part: str = "train") -> Any:
-    """So many sentences, drawn so that lengths are like those of all; 0 is all of them."""
+    """Draw sentences with lengths distributed as in the whole split; 0 for all of them."""
     model("minilm", CPU)
     return pick(part, count or len(features.parts()[part].texts))
 
 
 def _run(location: str, regime: str, subset: Any, length: int | None) -> tuple[Any, Any]:
-    """A classifier to train at a place, and a progress that nobody hears."""
+    """Return a classifier to train on a device, and a progress callback that does nothing."""
     settings = TuneSettings("minilm", regime, "mean", epochs=1)
     progress = Progress(lambda *_: None, settings, Data(subset, subset, subset))
     return ClassifierTraining(model("minilm", location), settings, 0, length), progress
 
 
 def _epoch(location: str, regime: str, subset: Any, length: int | None) -> float:
-    """Seconds of one epoch, batches as the lesson makes them."""
+    """Return the seconds of one epoch, with the lesson's batches."""
     run, progress = _run(location, regime, subset, length)
     run.network.train()
     lengths = np.array([len(item) for item in subset.ids])

@@ -1,7 +1,7 @@
-"""Would a student see it? Pages on the device beside the same pages on the CPU, in float32.
+"""Visible differences: pages computed on the device against the CPU in float32.
 
-Every bench that asks for a pretrained model, or trains one of the networks of `placement.TABLE`, at
-its default settings: trainings are shortened, what came with the app is taken as it came.
+Every bench that uses a pretrained model, or trains one of the networks of `placement.TABLE`, at its
+default settings: trainings are shortened; shipped results are used where they exist.
 """
 
 from __future__ import annotations
@@ -23,22 +23,26 @@ from seqviz.lessons.framework.output import ColoredText, Metric, Note, Output
 from seqviz.models import placement, store
 from seqviz.plotting.figure import Figure
 
-_SHARE = 0.6  # of the command's time, with what went before
+_SHARE = 0.6  # share of the command's time, earlier parts included
 _WIDTH, _HEIGHT = 1000, 500  # pixels of a figure on a large screen
-_LONG = ("task",)  # benches whose training is tested for longer than a small run may take
-_UPDATES = {True: 3, False: 30}  # of a training, small or not
+_LONG = ("task",)  # benches whose training is evaluated too long for a small run
+_UPDATES = {True: 3, False: 30}  # updates of a training, by `small`
 
 
 @dataclass
 class At(LocalHost):
-    """A host whose models and trainings are at one place. used: whether the bench asked for any."""
+    """Host whose models and trainings run on one device.
+
+    Attributes:
+        used: True where the bench has used the device.
+    """
 
     place: str = CPU
     small: bool = True
     used: bool = False
 
     def model(self, name: str, text: str | None, other: str) -> str:
-        """As it is there; raises Skip where the model is not on this machine."""
+        """Return the device; raise SkipRowError if the model is not stored on this machine."""
         if store.stored(name) is None:
             raise SkipRowError(f"{name} is not on this machine")
         self.used = True
@@ -48,7 +52,7 @@ class At(LocalHost):
     def training_result(
         self, function: Callable[..., Any], keywords: Mapping[str, Any], so_far: FigureCall | None
     ) -> TrainingResult[Any] | None:
-        """Trained there, with fewer updates; else what came with the app."""
+        """Train on the device with fewer updates; else return the shipped result."""
         if f"{function.__module__}.{function.__qualname__}" not in placement.TABLE:
             return super().training_result(function, keywords, so_far)
         self.used = True
@@ -60,18 +64,18 @@ class At(LocalHost):
 
 
 def rows(machine: Machine) -> Iterator[tuple[str, VisibleDifference | str]]:
-    """A row for each lesson."""
+    """Yield a row for each lesson."""
     for record in catalog.LESSONS:
         name = f"page: {record.slug}"
         try:
             machine.check(_SHARE)
             yield name, lesson(getattr(lessons, record.slug).lesson, machine)
-        except Exception as error:  # of any kind: the next lesson is another page
+        except Exception as error:  # of any kind, since other lessons can still be compared
             yield name, described(error)
 
 
 def lesson(given: Lesson, machine: Machine) -> VisibleDifference:
-    """All benches of a lesson that use the device, and its exercises."""
+    """Compare all benches of a lesson that use the device, and its exercises."""
     result, words, wanted_answers = VisibleDifference(), [], _answers(given)
     with precision("float32", machine.place):
         for name, bench in given.benches.items():
@@ -87,7 +91,7 @@ def lesson(given: Lesson, machine: Machine) -> VisibleDifference:
                 if not hosts[0].used:
                     continue
                 visible = bench.run(host=hosts[1], code=False)
-            except Exception as error:  # of any kind: the next bench is another figure
+            except Exception as error:  # of any kind, since other benches can still be compared
                 if hosts[0].used or isinstance(error, SkipRowError):
                     result.skipped[name] = described(error)
                 continue
@@ -98,7 +102,7 @@ def lesson(given: Lesson, machine: Machine) -> VisibleDifference:
                 result.skipped[name] = "skipped: there is no figure to compare"
             result.pixels, result.levels = max(result.pixels, pixels), max(result.levels, levels)
             words += others
-    with precision("float32", machine.place):  # models are there by now
+    with precision("float32", machine.place):  # the models are on the device by now
         posed = wanted_answers, _answers(given)
     result.exercises = len(posed[0])
     result.refused = sum(
@@ -109,7 +113,7 @@ def lesson(given: Lesson, machine: Machine) -> VisibleDifference:
 
 
 def _answers(given: Lesson) -> list[tuple[Any, float, float]]:
-    """Of all variants of its exercises, as the page computes them: answer and tolerance last."""
+    """Return answer and tolerance of all variants of the exercises, as the page computes them."""
     return [
         exercise.variant_of(variant)
         for exercise in given.exercises.values()
@@ -118,9 +122,9 @@ def _answers(given: Lesson) -> list[tuple[Any, float, float]]:
 
 
 def apart(output: Output, requested: Output) -> tuple[float, float, list[bool]]:
-    """Pixels and levels between two outputs of a bench, and which of their words differ.
+    """Return the distance of two outputs in pixels and color levels, and which texts differ.
 
-    Raises ValueError where one has a figure or a sentence that the other has not.
+    Raises ValueError where only one has a figure or a sentence.
     """
     message, meant = _said(output), _said(requested)
     others = [a != b for a, b in zip(message, meant, strict=True)]
@@ -137,7 +141,7 @@ def apart(output: Output, requested: Output) -> tuple[float, float, list[bool]]:
 
 
 def _said(output: Output) -> list[str]:
-    """Read-outs (but for how long something took), sentences, colored texts, why it waits."""
+    """Return metrics (except durations), sentences, colored texts, and the reason for waiting."""
     read = [f"{item.value} {item.caption}" for item in output.of(Metric)]
     results = [item for item in read if not re.match(r"[\d.,]+ m?s\b", item)]
     results += [item.sentence for item in output.of(Note)]
@@ -145,7 +149,7 @@ def _said(output: Output) -> list[str]:
 
 
 def _pixels(a: Any, b: Any, figure: Figure, name: str) -> float:
-    """How far points are apart along an axis; labels that differ are the whole axis apart."""
+    """Return the distance of points along an axis; different labels count as the whole axis."""
     if b is None:
         return 0.0
     axis = figure.axis(name)
@@ -168,7 +172,7 @@ def _pixels(a: Any, b: Any, figure: Figure, name: str) -> float:
 
 
 def _levels(a: Mapping[str, Any], b: Mapping[str, Any]) -> float:
-    """How far the colors of cells or points are apart, in steps of 255."""
+    """Return the distance of the colors of cells or points, of 255 levels."""
     worst = 0.0
     dots = a.get("marker") or {}, b.get("marker") or {}
     for ours, theirs, key, low, high in (
@@ -196,7 +200,7 @@ def _ends(values: np.ndarray) -> tuple[float, float]:
 
 
 def _largest(a: np.ndarray, b: np.ndarray) -> float:
-    """The largest difference; infinite where only one of two is a number."""
+    """Return the largest difference; infinite where only one of two is a number."""
     if a.shape != b.shape:
         raise ValueError(f"the shapes {a.shape} and {b.shape} differ")
     both = np.isfinite(a) & np.isfinite(b)

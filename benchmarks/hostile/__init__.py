@@ -1,1 +1,1 @@
-"""One visitor against a class: `python -m benchmarks.hostile`."""
+"""Load tests of a class under attack: `python -m benchmarks.hostile`."""

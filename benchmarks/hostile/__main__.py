@@ -1,31 +1,32 @@
-"""One visitor against a class: does an ordinary student notice that somebody attacks the server?
+"""Load test of a class while one visitor attacks the server.
 
 Each row is one attack. Six ordinary students press the first slider of Gates at human pace, no
-value twice, as a browser does (`benchmarks.classroom.press`): first alone, which is the baseline of
-the row, then while somebody attacks. The time is that until the picture is there; `page` is how
-long the page takes that hears of it after that. What goes wrong for an ordinary student is an
-error. Where a row has several attacks (six lessons' links), they come one after the other, and the
-row is that of the worst, which it names. After each the server is waited for until it is quiet
-(`calm_s`). Its memory is read before all attacks and a minute after the last.
+value twice, as a browser does (`benchmarks.classroom.press`): first without an attack, which is the
+baseline of the row, then during it. The reported time is that until the figure; `page` is the time
+that the page then takes for the committed value. Any failure for an ordinary student is an error. A
+row with several attacks (permalinks of six lessons) runs them one after another and reports the
+worst, with its name. After each, the benchmark waits until the server is idle (`calm_s`). The
+server's memory is read before all attacks and a minute after the last.
 
-The attacker is a process of its own that stands behind server and students at the processor. It
-speaks the same protocol as a browser, and comes from another address of this machine than the
-students, another one for each attack; `--addresses` says from how many at once, `--same-address`
-that it sits in the same room, behind the same router. Its tabs share the cookies of one device for
-each address (`--cookies kept`), have each their own (`fresh`), or none.
+The attacker is a separate process with a lower priority than server and students. It speaks the
+protocol of a browser, from another address of this machine than the students and a new one for each
+attack; `--addresses` is the number of its concurrent addresses, `--same-address` puts it behind the
+students' router. Its tabs share the cookies of one device per address (`--cookies kept`), have one
+device each (`fresh`), or none.
 
-`events` also counts the processor of the server for one message of 368 kB beside one of a single
-event (`cpu_ms`), `notebooks` what a student waits for a CSV (`csv`), `trainings` at which place an
-ordinary student's own training begins to wait (`place`, two at most; -1: it is refused), `origin`
-what `/_stcore/health` takes in a room whose DNS does not answer (`health`, a server of its own).
+`events` also reports the server's processor time for one message of 368 kB and for one of a single
+event (`cpu_ms`), `notebooks` the wait of a student for a CSV (`csv`), `trainings` the queue
+position of an ordinary student's own training (`place`, two at most; -1: rejected), `origin` the
+response time of `/_stcore/health` in a room whose DNS does not answer (`health`, a server of its
+own).
 
-Rows whose names begin with `room` and four more have a class in a room instead, see
+Rows whose names begin with `room`, and four more, have a class in a room instead, see
 `benchmarks.hostile.rooms`; their attacker always sits behind the class's router.
 
-Classes of 300 and of 1,000 take long and are left out, unless they are asked for by `--only`. Who
-is told to wait before the page opens (`turned_away`) is not dropped.
+Classes of 300 and of 1,000 take long and run only if requested by `--only`. Students who must wait
+for admission (`turned_away`) are not dropped.
 
-`python -m benchmarks.hostile --only links exports "class 300" --seconds 20`
+Usage: `python -m benchmarks.hostile --only links exports "class 300" --seconds 20`.
 """
 
 from __future__ import annotations
@@ -80,21 +81,21 @@ from testing.server import NO_DNS, Server, serve
 GATES = catalog.lesson("gates")
 BENCH, F = pressed(GATES)
 SLIDER = f"{GATES.code}.{BENCH}.{F}"
-STUDENTS, THINK = 6, 1.5  # ordinary ones, and the seconds for which they do
-PATIENCE = 120.0  # seconds that a server may take to start
-AFTER = 60.0  # seconds after the last attack at which memory is read
-# Address of the server, the end of the class, where errors are noted -> figures.
+STUDENTS, THINK = 6, 1.5  # number of ordinary students; mean seconds between interactions
+PATIENCE = 120.0  # timeout of a server start, in seconds
+AFTER = 60.0  # seconds from the last attack to the reading of memory
+# (URL of the server, end of the class, record of errors) -> values of the row.
 Beside = Callable[[str, float, Times], Awaitable[dict[str, float]]]
 
 
 def turns(end: float) -> Iterator[None]:
-    """Until the end of a class, by the clock of its loop."""
+    """Yield until the end of a class, by the clock of its event loop."""
     while asyncio.get_running_loop().time() < end:
         yield
 
 
 async def downloads(url: str, end: float, times: Times) -> dict[str, float]:
-    """A student has the CSV of a figure made, again and again."""
+    """Let a student request the CSV of a figure repeatedly."""
     waits = []
     async with ProtocolClient(url, GATES.slug, cookies={}) as student:
         await student.open()
@@ -112,7 +113,7 @@ async def downloads(url: str, end: float, times: Times) -> dict[str, float]:
 
 
 async def health(url: str, end: float, times: Times) -> dict[str, float]:
-    """What a proxy asks, which takes a server for dead that does not answer."""
+    """Poll the health route like a proxy, which drops a server without a response."""
     waits = []
     for _ in turns(end):
         started = time.perf_counter()
@@ -123,7 +124,7 @@ async def health(url: str, end: float, times: Times) -> dict[str, float]:
 
 
 async def own_training(url: str, end: float, times: Times) -> dict[str, float]:
-    """An ordinary student starts a training half-way, sees its place in the queue, calls it off."""
+    """Let an ordinary student start a training halfway, read its queue position, and cancel it."""
     await asyncio.sleep((end - asyncio.get_running_loop().time()) / 2)
     seed = random.Random(end).randrange(10_000)
     async with ProtocolClient(url, TRAINER, training_link(seed), cookies={}) as student:
@@ -136,7 +137,7 @@ async def own_training(url: str, end: float, times: Times) -> dict[str, float]:
 
 
 def events_cost(url: str, server: Server) -> dict[str, float]:
-    """Processor of an otherwise idle server for one message of clicks, beside one of one click."""
+    """Return an idle server's processor time for one message of many clicks, and of one click."""
 
     async def cost(size: int, first: int) -> float:
         async with ProtocolClient(url, "vanishing_gradients", cookies={}, patience=300) as tab:
@@ -154,10 +155,13 @@ def events_cost(url: str, server: Server) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Row:
-    """Attacks, by name, and what is to be reached: `goal_ms` by the figure `goal_of`.
+    """A row: attacks by name, and the goal `goal_ms` for the figure `goal_of`.
 
-    above: it counts from the baseline. lead: seconds of an attack before the class counts. beside:
-    what else is seen during the class. alone: what is seen of the server without one.
+    Attributes:
+        above: True where the goal is relative to the baseline.
+        lead: seconds of attack before the class is measured.
+        beside: further measurements during the class.
+        alone: measurement of the server without a class.
     """
 
     attacks: Mapping[str, Attack]
@@ -193,21 +197,21 @@ LONG = ("class 300", "class 1000")
 
 
 class Bench:
-    """What attacks one server: a process that attacks, addresses, ordinary students."""
+    """Test bench of one server: an attacking process, addresses, ordinary students."""
 
     def __init__(self, server: Server, pool: ProcessPoolExecutor, namespace: argparse.Namespace):
         self.server, self._pool, self._asked = server, pool, namespace
         self._room = itertools.count(1)
 
     def attacker(self, lead: float) -> Attacker:
-        """One who has not been here before."""
+        """Return an attacker with new addresses."""
         room, request = next(self._room), self._asked
         count = range(1, 2 if request.same_address else request.addresses + 1)
         results = ["" if request.same_address else f"127.0.{room}.{n}" for n in count]
         return Attacker(self.server.url, results, request.cookies, request.seconds + lead)
 
     async def pressed(self, row: Row, attack: Attack | None = None) -> dict[str, Any]:
-        """An ordinary class, and what is seen beside it, while somebody attacks, or nobody."""
+        """Run an ordinary class and further measurements, with or without an attack."""
         times, loop = Times(), asyncio.get_running_loop()
         seconds = self._asked.seconds
         result: dict[str, Any] = {}
@@ -249,13 +253,13 @@ class Bench:
         return result | figures(times)
 
     def row(self, row: Row) -> dict[str, Any]:
-        """One row of the table."""
+        """Measure one row of the table."""
         before = asyncio.run(self.pressed(row))
         attacked = {}
         for name, attack in row.attacks.items():
             attacked[name] = asyncio.run(self.pressed(row, attack))
             attacked[name]["calm_s"] = self.server.until_idle()
-        # An attack under which nobody got a picture is the worst, and has no percentile.
+        # An attack under which no student got a figure is the worst; it has no percentile.
         worst = max(attacked, key=lambda name: or_endless(attacked[name]["p95_ms"]))
         result = {f"baseline_{name}": value for name, value in before.items()} | attacked[worst]
         result["errors"] = sum(item["errors"] for item in attacked.values())
@@ -267,7 +271,7 @@ class Bench:
         return result | {"goal_ms": goal, "goal_of": row.goal_of}
 
     def large_class(self, students: int) -> dict[str, Any]:
-        """A class of ordinary students, and nobody who attacks; the baseline is a small one."""
+        """Run a large class without an attack; the baseline is a small one."""
         before = asyncio.run(self.pressed(Row({})))
         cpu, seconds = self.server.cpu_seconds(), max(30.0, self._asked.seconds)
         plan = Plan(students, 6.0, 30.0, seconds, live=True)
@@ -287,7 +291,7 @@ class Bench:
 
 
 def figures(times: Times) -> dict[str, float]:
-    """What ordinary students have waited, in milliseconds."""
+    """Return the waiting times of ordinary students, in milliseconds."""
     return {
         "p50_ms": milliseconds(times.rests, 50),
         "p95_ms": milliseconds(times.rests, 95),
@@ -304,14 +308,14 @@ HIDDEN = ("each", "baseline_errors", "baseline_presses", "baseline_without_pictu
 
 
 def print_row(report: Report, name: str, result: Mapping[str, Any]) -> None:
-    """A line of the table, and below it what only this row has."""
+    """Print a line of the table, and below it the values that only this row has."""
     report.row(name, **{column: result[column] for column in COLUMNS})
     rest = (f"{k} {v}" for k, v in result.items() if k not in (*COLUMNS, *HIDDEN))
     print("  " + ", ".join(rest), flush=True)
 
 
 def chosen(only: Sequence[str]) -> list[str]:
-    """The rows that are asked for, by their names or the first words of them.
+    """Return the requested rows, by their names or the first words of them.
 
     >>> chosen(["links", "class 300"])
     ['links 1', 'links 10', 'links 10 anew', 'class 300']
@@ -327,10 +331,10 @@ def chosen(only: Sequence[str]) -> list[str]:
 def main() -> None:
     given = options(
         __doc__,
-        only={"nargs": "+", "default": [], "help": f"of {[*ROWS, *CLASSES, *rooms.ROWS]}"},
-        seconds=(20.0, "of each attack"),
-        addresses=(1, "of the attacker"),
-        same_address=(False, "it is that of the students"),
+        only={"nargs": "+", "default": [], "help": f"rows: {[*ROWS, *CLASSES, *rooms.ROWS]}"},
+        seconds=(20.0, "duration of each attack in seconds"),
+        addresses=(1, "number of the attacker's addresses"),
+        same_address=(False, "attack from the students' address"),
         cookies={"choices": ("kept", "fresh", "none"), "default": "kept"},
     )
     names = chosen(given.only)
@@ -350,7 +354,7 @@ def main() -> None:
 def beside_a_class(
     names: Sequence[str], report: Report, pool: ProcessPoolExecutor, given: argparse.Namespace
 ) -> float:
-    """Rows of students on a page, at one server; how much memory it has afterwards, by before."""
+    """Measure rows of students on a page, at one server; return its memory, after / before."""
     rows = report.values["rows"]
     with serve(environment=MODELS, patience=PATIENCE) as server:
         for lesson in catalog.LESSONS:
@@ -364,7 +368,7 @@ def beside_a_class(
             else:
                 rows[name] = bench.row(ROWS[name])
             print_row(report, name, rows[name])
-        time.sleep(AFTER)  # a minute, as the goal says
+        time.sleep(AFTER)  # one minute, as defined by the goal
         ratio = round(server.megabytes() / before, 2)
     print(f"memory: {before:.0f} MB before, {ratio} times as much after (goal: <= 1.3)")
     return ratio
@@ -373,7 +377,7 @@ def beside_a_class(
 def in_a_deaf_room(
     pool: ProcessPoolExecutor, namespace: argparse.Namespace, row: Row
 ) -> dict[str, Any]:
-    """A row at a server of its own, which finds no other machine."""
+    """Measure a row at a separate server that cannot resolve other hosts."""
     with tempfile.NamedTemporaryFile() as message:
         environment = {**MODELS, "ASKED": message.name}
         address = {"server.address": "0.0.0.0"}

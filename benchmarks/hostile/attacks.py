@@ -1,6 +1,6 @@
-"""Attacks on pages (`benchmarks.hostile`): each function is one.
+"""Attacks on pages (`benchmarks.hostile`): one function each.
 
-It goes on until it is cancelled, and notes in `Attacker.did` what came of it.
+An attack runs until it is cancelled, and records its outcomes in `Attacker.did`.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from seqviz import lessons
 from seqviz.lessons.framework import controls
 from testing.protocol import ProtocolClient, run_async
 
-AGAIN = 0.1  # seconds after which an attacker who was refused comes again
+AGAIN = 0.1  # seconds until an attacker retries after a rejection
 EVENTS_BYTES = 368_000
 WORDS = "The flights the airline was cancelling were full and nobody knew why . "
-# Where a menu chooses what is drawn: what costs most, as measured.
+# The most expensive option of menus that choose the figure, as measured.
 COSTLY = {
     "ar_fitting": {"ar.fit.view": "sampling", "ar.forecast.view": "errors"},
     "vanishing_gradients": {"vg.pairs.cell": "lstm", "vg.cut.view": "random"},
@@ -43,7 +43,7 @@ COSTLY = {
     "positions": {"po.encoder.view": "maps", "po.schemes.view": "shift"},
     "bert_accuracy": {"ba.knife.view": "own", "ba.looks.view": "own", "ba.padding.view": "own"},
 }  # fmt: skip
-# Where a text is read: lesson, link, and the key of the field.
+# Text inputs: lesson, permalink, and the key of the field.
 TEXTS: tuple[tuple[str, Mapping[str, str], str], ...] = (
     ("attention", {}, "at.real.encoder"),
     ("gates", {}, "ga.watch.characters"),
@@ -55,9 +55,10 @@ LENGTHS = (32, 120, 1000, 10_000)
 
 @dataclass
 class Attacker:
-    """Who attacks: from these addresses, so many seconds, with cookies kept, fresh or none.
+    """An attacker with its addresses, its duration in seconds, and its policy for cookies.
 
-    did: how often something succeeded, or failed and how.
+    Attributes:
+        did: number of successes, and of failures by kind.
     """
 
     url: str
@@ -72,19 +73,19 @@ class Attacker:
         self.draw = random.Random(SEED)
 
     def turn(self) -> int:
-        """A number that has not come before."""
+        """Return a number that has not been used before."""
         self._turns += 1
         return self._turns
 
     def student(self, page: str, link: Mapping[str, str] | None = None) -> ProtocolClient:
-        """One more tab, at the next of the addresses."""
+        """Open one more tab, from the next of the addresses."""
         at = self._tabs % len(self.addresses)
         self._tabs += 1
         jar = {"kept": self._devices[at], "fresh": {}, "none": None}[self.cookies]
         return ProtocolClient(self.url, page, link or {}, source=self.addresses[at], cookies=jar)
 
     async def together(self, tabs: int, once: Callable[[int], Awaitable[None]]) -> None:
-        """Do something again and again in so many tabs, until this is cancelled."""
+        """Repeat an action in several tabs until this is cancelled."""
 
         async def again(tab: int) -> None:
             while True:
@@ -99,7 +100,7 @@ class Attacker:
 
 
 def or_endless(figure: float) -> float:
-    """A percentile to compare; a class that got no answer has none, and is the worst."""
+    """Return a percentile for comparison; infinite for a class without answers, the worst."""
     return math.inf if math.isnan(figure) else figure
 
 
@@ -107,7 +108,7 @@ Attack = Callable[[Attacker], Awaitable[None]]
 
 
 def in_tabs(tabs: int) -> Callable[[Callable[[Attacker, int], Awaitable[None]]], Attack]:
-    """Make an attack of what is done again and again in each of so many tabs, by number."""
+    """Return a decorator that makes an attack of an action, repeated in each of several tabs."""
 
     def decorate(work: Callable[[Attacker, int], Awaitable[None]]) -> Attack:
         @wraps(work)
@@ -120,7 +121,7 @@ def in_tabs(tabs: int) -> Callable[[Callable[[Attacker, int], Awaitable[None]]],
 
 
 def begin(attack: Attack, attacker: Attacker) -> dict[str, int]:
-    """In the attacker's process: attack, and say what was done."""
+    """Run an attack in the attacker's process; return its outcomes."""
 
     async def attacking() -> None:
         with suppress(TimeoutError):
@@ -132,7 +133,7 @@ def begin(attack: Attack, attacker: Attacker) -> dict[str, int]:
 
 
 def costliest(slug: str, turn: int = 0) -> dict[str, str]:
-    """The link of a lesson with the largest values that it declares. turn: another seed, and text.
+    """Return a lesson's permalink with the largest declared values. turn: varies seed and text.
 
     >>> costliest("ar_fitting")["ar.process.n"]
     '5000'
@@ -156,7 +157,10 @@ def costliest(slug: str, turn: int = 0) -> dict[str, str]:
 
 
 async def links(attacker: Attacker, slug: str, tabs: int, rerun: bool = False) -> None:
-    """Open the costliest link of a lesson, with all its benches. rerun: another seed each time."""
+    """Open the costliest permalink of a lesson, with all its benches.
+
+    rerun: True for a new seed each time.
+    """
 
     async def once(_: int) -> None:
         turn = attacker.turn() if rerun else 0
@@ -169,7 +173,7 @@ async def links(attacker: Attacker, slug: str, tabs: int, rerun: bool = False) -
 
 @in_tabs(20)
 async def exports(attacker: Attacker, number: int) -> None:
-    """HTML, CSV and data panel of 10,000 x 512 waves."""
+    """Request HTML, CSV and data panel of 10,000 x 512 waves."""
     sinusoids = {"po.waves.positions": "10000", "po.waves.d_model": "512"}
     async with attacker.student("positions", sinusoids) as tab:
         await tab.open()
@@ -183,10 +187,10 @@ async def exports(attacker: Attacker, number: int) -> None:
 
 @in_tabs(4)
 async def notebooks(attacker: Attacker, _: int) -> None:
-    """24 notebooks at once, six of each tab, of benches that are not drawn."""
+    """Request 24 notebooks at once, six per tab, of benches that are not drawn."""
     async with attacker.student("ar_fitting") as tab:
         await tab.open()
-        for number in range(5):  # and one more, which is waited for
+        for number in range(5):  # and a sixth, which is awaited
             await tab.socket.send(tab.file_request("ar.notebook", f"{number}"))
         attacker.did["asked"] += 6
         attacker.did[f"notebook {await tab.download('ar.notebook')}"] += 1
@@ -194,7 +198,7 @@ async def notebooks(attacker: Attacker, _: int) -> None:
 
 @in_tabs(3)
 async def origins(attacker: Attacker, number: int) -> None:
-    """Websockets that a page of another site opens; no session, no cookie."""
+    """Open websockets from a page of another site, without session or cookie."""
     address = attacker.url.replace("http", "ws", 1) + "/_stcore/stream"
     at = attacker.addresses[number % len(attacker.addresses)]
     foreign = Origin(f"https://{number}.example")
@@ -206,7 +210,7 @@ async def origins(attacker: Attacker, number: int) -> None:
 
 @in_tabs(1)
 async def events(attacker: Attacker, _: int) -> None:
-    """Thousands of clicks in one message, to one chart."""
+    """Send thousands of clicks to one chart in one message."""
     async with attacker.student("vanishing_gradients") as tab:
         await tab.open()
         await tab.scroll("pairs")
@@ -216,7 +220,7 @@ async def events(attacker: Attacker, _: int) -> None:
 
 
 async def click(tab: ProtocolClient, turn: int, size: int) -> float:
-    """Clicks on a chart, so many bytes of them and one at least; the seconds that it takes."""
+    """Send clicks of `size` bytes, at least one, to a chart; return the seconds that it takes."""
     chart = tab.widgets["vg.pairs.chart"]
     item = {"event": "pick", "value": {"x": 20 + turn % 60, "y": 90}}
     message = json.dumps([item] * max(1, size // len(json.dumps([item]))))
@@ -224,7 +228,7 @@ async def click(tab: ProtocolClient, turn: int, size: int) -> float:
 
 
 async def trainings(attacker: Attacker) -> None:
-    """30 tabs start a training each, all different; who is refused comes again in another tab."""
+    """Start different trainings in 30 tabs; retry rejected ones in another tab."""
 
     async def once(_: int) -> None:
         async with attacker.student(TRAINER, training_link(7000 + attacker.turn())) as tab:
@@ -232,16 +236,16 @@ async def trainings(attacker: Attacker) -> None:
             attacker.did["trainings" if tab.polls else "refused"] += 1
             while tab.polls:
                 await tab.poll()
-            await asyncio.sleep(10 * AGAIN)  # to read why it was refused
+            await asyncio.sleep(10 * AGAIN)  # time to read the error message
 
-    async with attacker.student(TRAINER):  # a browser that has its cookie opens the tabs
+    async with attacker.student(TRAINER):  # gets the cookie before the tabs are opened
         pass
     await attacker.together(30, once)
 
 
 @in_tabs(10)
 async def texts(attacker: Attacker, tab_number: int) -> None:
-    """Ten texts a second of any length and language; whoever is refused reconnects."""
+    """Send ten texts per second of any length and language; reconnect after a rejection."""
     slug, link, key = TEXTS[tab_number % len(TEXTS)]
     async with attacker.student(slug, link) as tab:
         await tab.open()
@@ -257,9 +261,9 @@ async def texts(attacker: Attacker, tab_number: int) -> None:
 
 @in_tabs(10)
 async def embeds(attacker: Attacker, number: int) -> None:
-    """Benches of their own pages, the costliest settings and another seed or text each time.
+    """Open embeds with the costliest settings, and another seed or text each time.
 
-    Each connection opens a page, then sets in it what it had, by a body.
+    Each connection opens an embed, then sends settings to it in a request body.
     """
     at, address = attacker.addresses[number % len(attacker.addresses)], urlsplit(attacker.url)
 
@@ -285,7 +289,7 @@ async def embeds(attacker: Attacker, number: int) -> None:
 
 @in_tabs(10)
 async def sockets(attacker: Attacker, _: int) -> None:
-    """20 connections a second, which ask for a page and go."""
+    """Open 20 connections per second that request a page and close."""
     async with attacker.student("gates") as tab:
         await tab.socket.send(tab.request())
     await asyncio.sleep(0.5)
@@ -293,7 +297,7 @@ async def sockets(attacker: Attacker, _: int) -> None:
 
 @in_tabs(10)
 async def unread(attacker: Attacker, _: int) -> None:
-    """Tabs that never read what they are sent, and ask for the whole page on and on."""
+    """Request the whole page repeatedly in tabs that never read the responses."""
     async with attacker.student("positions", costliest("positions")) as tab:
         while True:
             await tab.socket.send(tab.request())

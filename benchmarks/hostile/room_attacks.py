@@ -1,7 +1,7 @@
-"""Attacks on rooms (`benchmarks.hostile.rooms`): each function is one.
+"""Attacks on rooms (`benchmarks.hostile.rooms`): one function each.
 
-All of them come from the class's own address, with a device of its own for each connection and a
-new one when that is refused, as far as the server gives any.
+All come from the class's own address. Each connection has its own device, and requests a new one
+after a rejection, as far as the server issues any.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from seqviz.classroom.rooms import LETTERS as CODE_LETTERS
 from seqviz.lessons.framework import controls
 
 PATIENCE = 30.0  # seconds
-GUESS_SECONDS = 1.0  # after which a guesser hangs up and guesses again
-SLIPS = 20  # mistyped codes to one that is valid
-FILLING = 16  # connections that fill a room
+GUESS_SECONDS = 1.0  # timeout after which a guesser disconnects and guesses again
+SLIPS = 20  # mistyped codes per valid one
+FILLING = 16  # number of connections that fill a room
 SKETCH = {"kind": "sketch", "action": "ask", "key": "vg.predict.order", "type": "curve",
           "most": [LARGEST] * MARKS}  # fmt: skip
 ASK = {"kind": "ask", "key": "vg.predict.order", "options": 8}
-# What a course page has: three benches, for each student the same ones, or ones of its own.
+# Content of a course page: three benches, the same or different ones for each student.
 FRAMES = (("ar_fitting", "process"), ("gates", "force"), ("vanishing_gradients", "pairs"))
-STUDENTS = 30  # who open that page at once
-# Bytes of a frame that is too large, of one that is not, and of a part that is sent at once.
+STUDENTS = 30  # number of students who open that page at once
+# Bytes of an oversized frame, of one within the limit, and of a part that is sent at once.
 BIG, READ, CHUNK = 31_000_000, 3_900_000, 65_536
 HANDSHAKE = (
     "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
@@ -49,7 +49,7 @@ HANDSHAKE = (
 
 
 class Visitor:
-    """A browser as the routes of rooms see it: one device, one connection that is kept."""
+    """A browser as the routes of rooms see it: one device, one persistent connection."""
 
     def __init__(self, url: str):
         self.url, self.cookie = url, ""
@@ -57,7 +57,7 @@ class Visitor:
         self._line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def arrive(self) -> None:
-        """Ask for a page as a new device, and keep its cookie; none where there are too many."""
+        """Request a page as a new device and store its cookie; none if there are too many."""
         self.close()
         self.cookie = ""
         reader, writer, head = await line(
@@ -71,7 +71,10 @@ class Visitor:
     async def ask(
         self, method: str, path: str, words: object = None, proof: tuple[str, str] = ("", "")
     ) -> tuple[int, bytes]:
-        """Status and body of the answer. proof: a header, which tells who asks."""
+        """Return status and body of a response.
+
+        proof: the header that authenticates the request.
+        """
         body = b"" if words is None else json.dumps(words).encode()
         headers = {"Host": self._place.netloc, OURS: "1", "Content-Length": str(len(body)),
                    "Cookie": self.cookie, proof[0]: proof[1]}  # fmt: skip
@@ -80,7 +83,7 @@ class Visitor:
         retained, self._line = self._line, None
         async with asyncio.timeout(PATIENCE):
             if retained is not None:
-                with suppress(OSError, asyncio.IncompleteReadError):  # it was left for too long
+                with suppress(OSError, asyncio.IncompleteReadError):  # it was closed while idle
                     return await self._asked(retained, request)
             position = self._place
             return await self._asked(
@@ -90,7 +93,7 @@ class Visitor:
     async def _asked(
         self, connection: tuple[asyncio.StreamReader, asyncio.StreamWriter], request: bytes
     ) -> tuple[int, bytes]:
-        """Status and body of the answer."""
+        """Return status and body of a response."""
         reader, writer = connection
         try:
             writer.write(request)
@@ -104,7 +107,7 @@ class Visitor:
         return int(head.split()[1]), answer
 
     def close(self) -> None:
-        """Close the connection that is kept."""
+        """Close the persistent connection."""
         if self._line is not None:
             self._line[1].close()
             self._line = None
@@ -112,10 +115,13 @@ class Visitor:
 
 @dataclass(frozen=True)
 class Target:
-    """What an attacker knows of the class, and has of its own.
+    """The attacker's knowledge of the class, and its own room.
 
-    code: of the class's room. own: the code of the attacker's room, token: of that, seats: secrets
-    of those in it.
+    Attributes:
+        code: code of the class's room.
+        own: code of the attacker's room.
+        token: teacher's token of that room.
+        seats: secrets of its seats.
     """
 
     code: str
@@ -125,7 +131,7 @@ class Target:
 
     @property
     def teaches(self) -> tuple[str, str]:
-        """The header that proves who teaches the own room."""
+        """Return the header that authenticates the teacher of the attacker's room."""
         return TEACHER, self.token
 
 
@@ -133,7 +139,7 @@ RoomAttack = Callable[[Attacker, Target, int], Awaitable[None]]
 
 
 async def fill(url: str, code: str, questions: int) -> Target:
-    """An attacker's room with all its seats, and questions that all of them have drawn."""
+    """Create an attacker's room with all its seats, and questions that all of them have drawn."""
     host = Visitor(url)
     status, answer = await host.ask("POST", "/room", {})
     if status != 200:
@@ -174,7 +180,7 @@ async def fill(url: str, code: str, questions: int) -> Target:
 def on_connections(
     work: Callable[[Attacker, Target, Visitor], Awaitable[None]],
 ) -> RoomAttack:
-    """Make an attack of what is done again and again on each connection, of a device of its own."""
+    """Make an attack of an action, repeated on each connection with its own device."""
 
     @wraps(work)
     async def attack(attacker: Attacker, at: Target, connections: int) -> None:
@@ -193,7 +199,7 @@ def on_connections(
 async def _note(
     attacker: Attacker, visitor: Visitor, awaitable: Awaitable[tuple[int, bytes]]
 ) -> bytes:
-    """Count an answer by its status; who has had too much comes as another device."""
+    """Count a response by its status; get a new device after a rejection for excess."""
     status, answer = await awaitable
     attacker.did[f"{status}"] += 1
     if status == 429:
@@ -203,7 +209,7 @@ async def _note(
 
 @on_connections
 async def guess_codes(attacker: Attacker, at: Target, visitor: Visitor) -> None:
-    """Codes with a wrong letter, and valid ones of no room, which is guessing."""
+    """Try codes with a wrong letter, and valid codes without a room (guessing)."""
     for _ in range(SLIPS):
         position = attacker.draw.randrange(len(at.code))
         wrong = attacker.draw.choice([item for item in codes.ALPHABET if item != at.code[position]])
@@ -218,7 +224,7 @@ async def guess_codes(attacker: Attacker, at: Target, visitor: Visitor) -> None:
 async def _listening(
     url: str, path: str, proof: tuple[str, str]
 ) -> AsyncIterator[Callable[[], dict[str, Any]]]:
-    """Within, a line of a room is open, and what it is told is read; yields what gives the last."""
+    """Keep an event stream open and read it; yield a function that returns the last snapshot."""
     head = f"GET {path}/events HTTP/1.1\r\n{proof[0]}: {proof[1]}\r\n\r\n"
     reader, writer, _ = await line(url, head)
     last = b"{}"
@@ -238,7 +244,7 @@ async def _listening(
 
 @on_connections
 async def take_seats(attacker: Attacker, at: Target, visitor: Visitor) -> None:
-    """Seats of the class's room; each is left at once, come back to, and has its lines opened."""
+    """Take seats of the class's room; leave each at once, return, and open its streams."""
     path = f"/room/{at.code}"
     answer = await _note(attacker, visitor, visitor.ask("POST", f"{path}/seat", {}))
     if answer:
@@ -251,7 +257,7 @@ async def take_seats(attacker: Attacker, at: Target, visitor: Visitor) -> None:
 
 @on_connections
 async def open_rooms(attacker: Attacker, at: Target, visitor: Visitor) -> None:
-    """One room after another, with a line open in the last."""
+    """Open one room after another, with an event stream of the last."""
     answer = await _note(attacker, visitor, visitor.ask("POST", "/room", {}))
     if answer:
         room = json.loads(answer)
@@ -260,7 +266,7 @@ async def open_rooms(attacker: Attacker, at: Target, visitor: Visitor) -> None:
 
 
 async def _stir(attacker: Attacker, at: Target, visitor: Visitor) -> int:
-    """Change the attacker's room, so that what was written of it is old; a number of its own."""
+    """Change the attacker's room to invalidate cached summaries; return a new number."""
     number = attacker.turn()
     words = {"kind": "presence", "bench": "gates/force", "detached": bool(number % 2), "goals": []}
     seat = at.seats[number % len(at.seats)]
@@ -270,7 +276,7 @@ async def _stir(attacker: Attacker, at: Target, visitor: Visitor) -> int:
 
 @on_connections
 async def ask_what_is_left(attacker: Attacker, at: Target, visitor: Visitor) -> None:
-    """The summary of a full room, which is another one each time."""
+    """Request the summary of a full room, which differs each time."""
     await _stir(attacker, at, visitor)
     request = visitor.ask("GET", f"/room/{at.own}/summary", None, at.teaches)
     await _note(attacker, visitor, request)
@@ -278,7 +284,7 @@ async def ask_what_is_left(attacker: Attacker, at: Target, visitor: Visitor) -> 
 
 @on_connections
 async def ask_for_notebooks(attacker: Attacker, at: Target, visitor: Visitor) -> None:
-    """The notebook of a full room, with links to another address each time."""
+    """Request the notebook of a full room, with links to another address each time."""
     number = await _stir(attacker, at, visitor)
     words = {"language": "en", "address": f"https://{number}.example/"}
     request = visitor.ask("POST", f"/room/{at.own}/notebook", words, at.teaches)
@@ -286,7 +292,7 @@ async def ask_for_notebooks(attacker: Attacker, at: Target, visitor: Visitor) ->
 
 
 async def cut_bodies(attacker: Attacker, at: Target, connections: int) -> None:
-    """Requests whose visitor leaves in the middle of the body."""
+    """Send requests and disconnect in the middle of the body."""
     paths = ("/room", f"/room/{at.code}/seat", f"/room/{at.own}/messages", "/embed/gates/force")
     position, proof = urlsplit(attacker.url), f"{SEAT}: {at.seats[0]}"
 
@@ -305,9 +311,9 @@ async def cut_bodies(attacker: Attacker, at: Target, connections: int) -> None:
 
 
 async def put_questions(attacker: Attacker, at: Target, connections: int) -> None:
-    """The largest questions in the attacker's room, one after another; all draw and vote at once.
+    """Ask the largest questions in the attacker's room; all seats draw and vote at once.
 
-    Each connection speaks for a share of the seats in turn, and has a line open for one of them.
+    Each connection acts for a share of the seats in turn, and has a stream for one of them.
     """
     path = f"/room/{at.own}"
 
@@ -340,7 +346,7 @@ async def put_questions(attacker: Attacker, at: Target, connections: int) -> Non
 
 
 def course_pages(seed: object) -> Iterator[tuple[str, str]]:
-    """Where frames are asked for: a class whose pages are equal, then one whose pages are not."""
+    """Yield embed URLs: for a class with equal pages, then for one with different pages."""
     draw = random.Random(f"{SEED}.{seed}")
     while True:
         for own in (False, True):
@@ -351,7 +357,7 @@ def course_pages(seed: object) -> Iterator[tuple[str, str]]:
 
 
 def _settings(slug: str, name: str, draw: random.Random) -> dict[str, str]:
-    """Other places of the sliders of a bench, and another seed."""
+    """Return other slider positions of a bench, and another seed."""
     bench, result = getattr(lessons, slug).lesson.benches[name], {}
     for parameter, control in controls.controls(bench.declaration):
         match control:
@@ -364,15 +370,15 @@ def _settings(slug: str, name: str, draw: random.Random) -> dict[str, str]:
 
 
 async def open_course(attacker: Attacker, _: Target, connections: int) -> None:
-    """Frames of a course page; one that has to wait comes again when it is told to."""
+    """Open the embeds of a course page; retry when told to wait, after the given time."""
     frames = course_pages(connections)
 
     async def once(_: int) -> None:
-        visitor = Visitor(attacker.url)  # in another site's page no cookie of ours is kept
+        visitor = Visitor(attacker.url)  # frames of another site's page store no cookies
         path, kind = next(frames)
         while (result := await visitor.ask("GET", path))[0] == 429:
             attacker.did["had to wait"] += 1
-            await asyncio.sleep(5.0)  # as it is told
+            await asyncio.sleep(5.0)  # the requested delay
         attacker.did[f"{kind} {result[0]}"] += 1
         visitor.close()
 
@@ -380,12 +386,12 @@ async def open_course(attacker: Attacker, _: Target, connections: int) -> None:
 
 
 def _frame(payload: bytes) -> memoryview:
-    """A websocket's frame of bytes; its mask is zero, so the payload stands in it as it is."""
+    """Return a websocket frame; its mask is zero, so that the payload is unchanged."""
     return memoryview(b"\x82\xff" + len(payload).to_bytes(8) + bytes(4) + payload)
 
 
 async def send_big_frames(attacker: Attacker, _: Target, connections: int) -> None:
-    """In turns nonsense that is too large, and a message of one text that is just small enough."""
+    """Send, in turn, an oversized invalid message and one text that is just within the limit."""
     back = BackMsg()
     back.rerun_script.widget_states.widgets.add(id="text", string_value="x" * READ)
     frames = [_frame(bytes(BIG)), _frame(back.SerializeToString())]
@@ -410,7 +416,7 @@ async def send_big_frames(attacker: Attacker, _: Target, connections: int) -> No
 
 
 async def read_texts(attacker: Attacker, _: Target, connections: int) -> None:
-    """Fresh texts for a model that the cluster has; whoever is told to wait comes again."""
+    """Request fresh texts for a model on the cluster; retry when told to wait."""
     slug, link, key = TEXTS[0]
 
     async def once(_: int) -> None:

@@ -1,21 +1,21 @@
-"""One visitor against a class in a room, from its own address: rows of `benchmarks.hostile`.
+"""Load test of a class in a room while a visitor attacks from the class's own address.
 
-Each row has a server of its own. A teacher and 20 students, each of a device of its own, are in a
-room; a question is put every 2.5 seconds, and each student answers it after a moment of its own.
-Once a second the teacher moves a figure that all of them show. Before each question one student
-and the teacher load their pages again. The counts are those that the teacher's page is told when
-the question is revealed. First nobody attacks (the baseline), then somebody does, for so many
-seconds each with 1, 10 and 100 connections, all behind the address of the class. The row has the
-worst of the three under each name, `each` has all:
+The rows belong to `benchmarks.hostile`. Each has its own server. A teacher and 20 students, each
+with its own device, are in a room; a question is asked every 2.5 seconds, and each student answers
+after a random delay. Once per second the teacher moves a figure that all of them show. Before each
+question, one student and the teacher reload their pages. The counts are those that the teacher's
+page receives when the question is revealed. First there is no attack (the baseline), then one with
+1, 10 and 100 connections for some seconds each, all from the address of the class. The row has the
+worst of the three for each name, `each` has all:
 
-* `lost`: votes that were sent and are not in the count, those that were refused as well;
-* `p95_ms`: how long a vote took to be answered, `place_p95_ms`: from the teacher's move until a
-  student's page was told of it, its picture along;
-* `errors`: of the class: words, pages and lines that were refused or broke;
-* `control_p95_ms`: how long a line takes to a small process of its own and back, which nobody
-  attacks: of a vote, so much is the machine's, which has other work;
-* `log_lines`: that the server wrote; `memory_before`, `memory_after`: MB of the server; `load`: of
-  the machine, which on two cores has this server, this class and the attacker in it.
+* `lost`: votes that were sent and are missing from the count, rejected ones included;
+* `p95_ms`: time until a vote is answered; `place_p95_ms`: from the teacher's move until a student's
+  page has received it with its picture;
+* `errors`: of the class: rejected or failed messages, pages and streams;
+* `control_p95_ms`: round trip of a line to a small separate process, which is not attacked: that
+  part of a vote's time is due to other load on the machine;
+* `log_lines`: number of lines that the server logged; `memory_before`, `memory_after`: MB of the
+  server; `load`: of the machine, which runs server, class and attacker on two cores.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ from testing.server import HOST, Server, serve
 
 STUDENTS = 20
 CONNECTIONS = (1, 10, 100)
-EVERY, THINK = 2.5, 2.0  # seconds between two questions, and in which the class answers one
-MOVES = 1.0  # seconds between two moves of the teacher's
-LEAD = 2.0  # seconds of an attack before the class counts
-PATIENCE = 10.0  # seconds for a word, and until a page is told
-STARTS = 120.0  # seconds that a server may take, and until it has found a cluster
+EVERY, THINK = 2.5, 2.0  # seconds between two questions; in which the class answers one
+MOVES = 1.0  # seconds between two moves of the teacher
+LEAD = 2.0  # seconds of attack before the class is measured
+PATIENCE = 10.0  # timeout of a message, and of its arrival at a page, in seconds
+STARTS = 120.0  # timeout of a server start, and of its connection to a cluster, in seconds
 GOAL_MS = 250.0
 OPTIONS = 4
 ASK = {"kind": "ask", "key": "vg.predict.order", "options": OPTIONS}
@@ -78,7 +78,14 @@ asyncio.run(main())
 
 @dataclass
 class Found:
-    """What a class has seen. votes, places, control: seconds. refused: lost votes."""
+    """Observations of a class.
+
+    Attributes:
+        votes: seconds until each vote was answered.
+        places: seconds until each move of the teacher was received.
+        control: seconds of each round trip to the control process.
+        refused: number of lost votes.
+    """
 
     votes: list[float] = field(default_factory=list)
     places: list[float] = field(default_factory=list)
@@ -88,7 +95,7 @@ class Found:
     errors: list[str] = field(default_factory=list)
 
     def figures(self) -> dict[str, float]:
-        """As the table has them."""
+        """Return the values of the table."""
         return {
             "lost": self.lost,
             "refused": self.refused,
@@ -101,10 +108,12 @@ class Found:
 
 
 class Page:
-    """A page in a room, a student's or the teacher's: what it says, and what it is told.
+    """A page in a room, a student's or the teacher's: it sends messages and receives snapshots.
 
-    proof: the header that tells whose it is. told: the room as it stands. moved: when each value of
-    the teacher's figure came.
+    Attributes:
+        proof: header that authenticates it.
+        told: last snapshot of the room.
+        moved: time when each value of the teacher's figure arrived.
     """
 
     def __init__(self, url: str, path: str, proof: tuple[str, str], result: Found):
@@ -115,11 +124,11 @@ class Page:
         self._listening: asyncio.Task[None] | None = None
 
     async def say(self, words: Mapping[str, Any]) -> bool:
-        """Say something; whether it was heard."""
+        """Send a message; return True if it was accepted."""
         return await self._ask("messages", words)
 
     async def load(self) -> None:
-        """Come back as a page does that is loaded again, and listen anew."""
+        """Reload the page: return to the seat and open a new stream."""
         if self._listening:
             self._listening.cancel()
         secret = {"seat": self.proof[1]} if self.proof[0] == SEAT else {}
@@ -127,7 +136,7 @@ class Page:
         self._listening = asyncio.create_task(self._listen())
 
     async def until(self, ready: Callable[[dict[str, Any]], bool]) -> bool:
-        """Wait until what this page is told is so; whether it was in time."""
+        """Wait for a condition of the snapshot; return True if it was met in time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
                 while not (self.told and ready(self.told)):
@@ -136,11 +145,11 @@ class Page:
         return False
 
     async def sees(self, value: str) -> bool:
-        """Wait until this page is told of a value of the teacher's; whether it was in time."""
+        """Wait for a value of the teacher; return True if it arrived in time."""
         return await self.until(lambda _: value in self.moved)
 
     def close(self) -> None:
-        """Leave."""
+        """Close the stream."""
         if self._listening:
             self._listening.cancel()
         self.visitor.close()
@@ -185,7 +194,8 @@ class Page:
 class Classroom:
     """A teacher and students in a room; `async with Classroom(url) as classroom`.
 
-    control: the port of a process that sends lines back.
+    Attributes:
+        control: port of the process that echoes lines.
     """
 
     def __init__(self, url: str, control: int = 0):
@@ -233,17 +243,17 @@ class Classroom:
             page.close()
 
     async def attend(self, seconds: float) -> Found:
-        """A lesson of so many seconds."""
+        """Hold a lesson of this duration; return the observations."""
         result = self.found = Found()
         for page in (self.teacher, *self.students):
             page.found = result
-        with collector_paused():  # the collection before it may take a second itself
+        with collector_paused():  # a garbage collection could take a second itself
             end = asyncio.get_running_loop().time() + seconds
             await asyncio.gather(self._vote(end), self._move(end), self._look_at_control(end))
         return result
 
     async def _vote(self, end: float) -> None:
-        """One question after another."""
+        """Ask one question after another."""
         for turn in itertools.count():
             if (began := asyncio.get_running_loop().time()) + EVERY > end:
                 break
@@ -254,7 +264,7 @@ class Classroom:
             await asyncio.sleep(began + EVERY - asyncio.get_running_loop().time())
 
     async def _answered(self, last: int) -> None:
-        """All students answer the question after this one; then its count is revealed."""
+        """Let all students answer the next question; then reveal its count."""
 
         def is_put(payload: Mapping[str, Any]) -> bool:
             return bool(payload.get("ballot")) and payload["ballot"]["number"] > last
@@ -267,7 +277,7 @@ class Classroom:
             vote = {"kind": "vote", "number": number, "round": 1, "option": option}
             started = time.perf_counter()
             is_heard = await page.say(vote)
-            self.found.refused += not is_heard  # not before the wait: others count meanwhile
+            self.found.refused += not is_heard  # after the wait, since others count meanwhile
             self.found.votes.append(time.perf_counter() - started)
             return option
 
@@ -280,7 +290,7 @@ class Classroom:
         self.found.lost += (sent - Counter(dict(enumerate(counts)))).total()
 
     async def _move(self, end: float) -> None:
-        """The teacher's hand on a figure that all show."""
+        """Move the figure that all pages show."""
         while (began := asyncio.get_running_loop().time()) + MOVES < end:
             value = encoded(round(self._draw.uniform(*self._ends), 4))
             started = time.perf_counter()
@@ -294,7 +304,7 @@ class Classroom:
             await asyncio.sleep(began + MOVES - asyncio.get_running_loop().time())
 
     async def _look_at_control(self, end: float) -> None:
-        """As often as somebody votes."""
+        """Time the control process as often as votes."""
         if not self.control:
             return
         reader, writer = await asyncio.open_connection(HOST, self.control)
@@ -309,8 +319,12 @@ class Classroom:
 
 @dataclass(frozen=True)
 class RoomRow:
-    """An attack. full: the attacker has a room of its own first, with all its seats, and so many
-    `questions` that all of them have drawn. cluster: the server asks one, which falls silent.
+    """An attack on a room.
+
+    Attributes:
+        full: True where the attacker first creates a room with all its seats.
+        questions: number of questions that all of these seats have drawn.
+        cluster: True where the server uses a cluster, which stops responding.
     """
 
     attack: RoomAttack
@@ -334,7 +348,7 @@ ROWS = {
 
 
 def measure(name: str, pool: ProcessPoolExecutor, seconds: float) -> dict[str, Any]:
-    """One row, at a server of its own."""
+    """Measure one row at a separate server."""
     row = ROWS[name]
     if row.cluster and NO_RAY:
         return {"absent": NO_RAY, "goal_ms": GOAL_MS, "met": False}
@@ -353,11 +367,11 @@ def measure(name: str, pool: ProcessPoolExecutor, seconds: float) -> dict[str, A
 async def _stages(
     row: RoomRow, server: Server, pool: ProcessPoolExecutor, seconds: float, cluster: Cluster | None
 ) -> dict[str, dict[str, Any]]:
-    """Figures of one class by the number of the attacker's connections; of "0", the baseline."""
+    """Return the figures of one class by the attacker's connections; "0" is the baseline."""
     result = {}
     with _control() as control:
         async with Classroom(server.url, control) as classroom:
-            await classroom.attend(2 * EVERY)  # what the server loads late is loaded
+            await classroom.attend(2 * EVERY)  # warm-up: the server loads modules lazily
             at = Target(classroom.code)
             if row.full:
                 at = await room_attacks.fill(server.url, classroom.code, row.questions)
@@ -375,7 +389,7 @@ async def _stage(
     row: RoomRow, server: Server, pool: ProcessPoolExecutor, seconds: float,
     classroom: Classroom, at: Target, connections: int,
 ) -> dict[str, Any]:  # fmt: skip
-    """A lesson, with so many connections of an attacker beside it."""
+    """Hold a lesson during an attack with this number of connections."""
     before, lines = server.megabytes(), _lines(server)
     attacking = None
     if connections:
@@ -400,13 +414,13 @@ async def _stage(
 def begin(
     attack: RoomAttack, attacker: Attacker, at: Target, connections: int
 ) -> Mapping[str, int]:
-    """In the attacker's process."""
+    """Run an attack in the attacker's process; return its outcomes."""
     return attacks.begin(lambda item: attack(item, at, connections), attacker)
 
 
 @contextmanager
 def _control() -> Iterator[int]:
-    """A process that sends lines back; yields its port."""
+    """Start a process that echoes lines; yield its port."""
     with subprocess.Popen([sys.executable, "-c", CONTROL], stdout=subprocess.PIPE) as process:
         assert process.stdout
         try:
@@ -421,7 +435,7 @@ def _lines(server: Server) -> int:
 
 @contextmanager
 def _silenced(server: Server, cluster: Cluster | None) -> Iterator[None]:
-    """Within, the cluster accepts what it is asked and does not answer."""
+    """Make the cluster accept requests without answering within the context."""
     if cluster is None:
         yield
         return
@@ -446,7 +460,7 @@ COLUMNS = ("baseline_p95_ms", *WORST, "votes", "memory_before", "met")
 
 
 def worst(each: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The worst under each name of those with an attacker; a class without a vote is the worst."""
+    """Return the worst value of each name under attack; a class without a vote is the worst."""
     attacked = [result for connections, result in each.items() if connections != "0"]
     worst = {name: max((item[name] for item in attacked), key=or_endless) for name in WORST}
     return {
@@ -462,7 +476,7 @@ def worst(each: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def print_row(report: Report, name: str, result: Mapping[str, Any]) -> None:
-    """A line of the table, and below it what the attacker did."""
+    """Print a line of the table, and below it what the attacker did."""
     if "absent" in result:
         print(f"{name}: {result['absent']}")
         return

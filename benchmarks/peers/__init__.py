@@ -1,1 +1,1 @@
-"""The first figure of *AR fitting* in other frameworks, beside our page."""
+"""The first figure of *AR fitting* in other frameworks, compared with SeqViz."""

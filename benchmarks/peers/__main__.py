@@ -1,20 +1,20 @@
-"""The same figure under the same hand in Dash, Panel and Gradio, and in our lesson.
+"""Comparison of the same figure and slider in Dash, Panel, Gradio and SeqViz.
 
-Each draws the first bench of *AR fitting* by our own computation and our own figure
-(`benchmarks.peers.apps`), with its own slider, which reports while it is dragged. The pages
-take turns, each visit in a browser profile of its own, and one probe looks at all of them:
+Each draws the first bench of *AR fitting* by SeqViz's computation and figure
+(`benchmarks.peers.apps`), with the framework's own slider, which reports while it is dragged. The
+pages take turns, each visit in a new browser profile, and one probe measures all of them:
 
-* first: from the navigation to the painted figure, by the address alone;
-* touch: from there to the slider, and whatever stood in for the page is gone;
-* press: from the `keydown` of a right arrow to the second frame after the figure is another one;
-* drag: a real mouse goes from one end of the slider to the other in three seconds, a move each 60th
-  of a second; different pictures a second.
+* first: from the navigation to the painted figure;
+* touch: from the navigation until the slider is present and any placeholder of the page is gone;
+* press: from the `keydown` of a right arrow to the second frame after the figure has changed;
+* drag: a real mouse moves from one end of the slider to the other in three seconds, at 60 moves per
+  second; different figures per second.
 
-Ours shares results between the visitors of a class, so presses and drags have a seed of their own
-each time: no value comes twice. The others run in an environment of their own, made from
-`requirements.txt` in the user's cache folder, where what runs here is found as well.
+SeqViz shares results between visitors, so presses and drags use a new seed each time: no value
+occurs twice. The other frameworks run in a virtual environment, created from `requirements.txt` in
+the user's cache folder, which also sees this environment's packages.
 
-`python -m benchmarks.peers [--rounds 3] [--presses 8] [--apart]`
+Usage: `python -m benchmarks.peers [--rounds 3] [--presses 8] [--apart]`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from testing.chromium import MARKS, chromium, css_class, slider_input, watched
 from testing.server import HOST, ROOT, free_port, serve
 
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
-# Where the figure is: selectors from shadow to shadow.
+# Selectors of the figure, from shadow root to shadow root.
 PEERS = {
     "dash": ["#figure"],
     "panel": [".bk-panel-models-layout-Column", ".figure"],
@@ -49,15 +49,15 @@ PEERS = {
 }
 HANDLE = "[role=slider], input[type=range]"
 KEY = "ar.process.phi"
-FIRST = "#seqviz-shell"  # our figure, before the page is there
-WARM_UP = 2  # presses of each visit that do not count, as the first visit of all
+FIRST = "#seqviz-shell"  # the prerendered figure
+WARM_UP = 2  # unmeasured first presses of each visit
 MOVES_PER_S = 60
 QUIET_MS = 500
 DRAG_S = 3.0
 PATIENCE_MS = 20_000
 
-# `pressed()`: milliseconds of one press. `quiet()`: when nothing has moved for a while. `count()`:
-# from now on `drawn` is the number of pictures.
+# `pressed()` resolves to the milliseconds of one press, `quiet()` once nothing has changed for a
+# while. After `count()`, `drawn` is the number of figures.
 PROBE = """([path, marks, rest, patience]) => {
   const inside = (root, [selector, ...inner]) => {
     const found = root.querySelector(selector);
@@ -106,9 +106,12 @@ PROBE = """([path, marks, rest, patience]) => {
 
 @dataclass
 class Subject:
-    """One framework. place: where its figure is. seeded: what an address gets for another seed.
+    """One framework.
 
-    early: where a figure may be as well before the page is there.
+    Attributes:
+        place: selectors of its figure.
+        seeded: URL parameters for another seed.
+        early: selector of the figure before the page is ready.
     """
 
     url: str
@@ -122,7 +125,7 @@ class Subject:
     touch_s: list[float] = field(default_factory=list)
 
     def arrive(self, browser: Browser) -> None:
-        """A first visit."""
+        """Make a first visit."""
         with self._visit(browser, self.url) as page:
             taken = page.evaluate("painted.then((when) => when - performance.timeOrigin)")
             self.first_s.append(taken / 1000)
@@ -130,7 +133,7 @@ class Subject:
             self.touch_s.append(page.evaluate("performance.now()") / 1000)
 
     def move(self, browser: Browser, presses: int, seed: int) -> None:
-        """Some presses, and a drag."""
+        """Press several times, and drag once."""
         with self._visit(browser, self.url + self.seeded.format(seed)) as page:
             self._touchable(page)
             page.evaluate(PROBE, [self.place, MARKS, QUIET_MS, PATIENCE_MS])
@@ -150,14 +153,14 @@ class Subject:
         context.close()
 
     def _touchable(self, page: Page) -> None:
-        """Wait until the slider and, under a hand, the figure are there."""
+        """Wait until the slider is present and the figure follows it."""
         if self.early:
             page.locator(self.early).wait_for(state="detached")
         page.locator(self.slider).first.wait_for()
 
 
 def press(page: Page, slider: str) -> float:
-    """A right arrow on the slider; milliseconds to the other figure."""
+    """Press the right arrow on the slider; return the milliseconds to the changed figure."""
     page.evaluate("probe.quiet()")
     page.locator(slider).first.focus()
     page.evaluate("() => { window.pressed = probe.pressed(); }")
@@ -166,7 +169,7 @@ def press(page: Page, slider: str) -> float:
 
 
 def drag(page: Page, slider: str) -> float:
-    """From the slider's left end to its right; pictures a second."""
+    """Drag the slider from its left end to its right; return figures per second."""
     left, right, y = _track(page, slider)
     page.mouse.move(left, y)
     page.mouse.down()
@@ -183,23 +186,23 @@ def drag(page: Page, slider: str) -> float:
 
 
 def _track(page: Page, slider: str) -> tuple[float, float, float]:
-    """Where the middle of the handle is at the left end and at the right, and its height."""
+    """Return x of the handle at the left end and at the right end, and its y."""
     handle = page.locator(slider).first
     ends = []
-    for key in ("End", "Home"):  # the hand takes the handle where it lies last
+    for key in ("End", "Home"):  # the drag starts at the last position
         handle.press(key)
         page.wait_for_timeout(QUIET_MS)
         ends.append(handle.evaluate("(one) => one.getBoundingClientRect().toJSON()"))
     right, left = (end["x"] + end["width"] / 2 for end in ends)
     height = ends[0]["height"]
-    if right == left:  # a native input, whose box is the whole track
+    if right == left:  # a native input: its box is the whole track
         half = (ends[0]["width"] - height) / 2
         left, right = left - half, right + half
     return left, right, ends[0]["y"] + height / 2
 
 
 def environment() -> Path:
-    """The Python of an environment with the other frameworks; it is made where it is missing."""
+    """Return the Python of the environment with the other frameworks; create it if missing."""
     requested = REQUIREMENTS.read_bytes() + sys.prefix.encode()
     folder = cache() / f"peers-{hashlib.blake2b(requested, digest_size=6).hexdigest()}"
     python, complete = folder / "bin" / "python", folder / "complete"
@@ -215,7 +218,7 @@ def environment() -> Path:
 
 @contextlib.contextmanager
 def peer(python: Path, name: str) -> Iterator[str]:
-    """The address of one of the other frameworks, from when it answers to the end."""
+    """Serve one of the other frameworks within the context; yield its URL."""
     port = free_port()
     process = subprocess.Popen(
         [python, "-m", "benchmarks.peers.apps", name, str(port)],
@@ -238,9 +241,9 @@ def peer(python: Path, name: str) -> Iterator[str]:
 
 
 def measure(rounds: int, presses: int, differences: bool = False) -> dict[str, Subject]:
-    """Ours ("seqviz") and the others, in turns.
+    """Measure SeqViz ("seqviz") and the others, in turn.
 
-    differences: servers on one core, the browser on another.
+    differences: True for servers on one core and the browser on another.
     """
     python, cores = environment(), sorted(os.sched_getaffinity(0))
     with contextlib.ExitStack() as stack:
@@ -257,7 +260,7 @@ def measure(rounds: int, presses: int, differences: bool = False) -> dict[str, S
         for name, position in PEERS.items():
             subjects[name] = Subject(stack.enter_context(peer(python, name)), position)
         if differences:
-            os.sched_setaffinity(0, cores[-1:])  # what measures is where the browser is
+            os.sched_setaffinity(0, cores[-1:])  # this process shares the browser's core
         for turn in range(rounds + 1):
             for subject in subjects.values():
                 subject.arrive(browser)
@@ -269,9 +272,9 @@ def measure(rounds: int, presses: int, differences: bool = False) -> dict[str, S
 
 
 def ratios(medians: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """Ours beside Dash: of a press, of the pictures a second, of the arrival.
+    """Return SeqViz over Dash: of a press, of the figures per second, of the first visit.
 
-    medians: by what was measured and framework.
+    medians: by measurement and framework.
     """
     return {
         f"{name.rpartition('_')[0].removesuffix('_per')}_ratio": of["seqviz"] / of["dash"]
@@ -282,9 +285,9 @@ def ratios(medians: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
 def main() -> None:
     given = options(
         __doc__,
-        rounds=(3, "visits of each kind"),
-        presses=(8, "measured presses of a visit"),
-        apart=(False, "browser and servers: a core each"),
+        rounds=(3, "number of visits of each kind"),
+        presses=(8, "number of measured presses per visit"),
+        apart=(False, "run browser and servers on one core each"),
     )
     subjects = measure(given.rounds, given.presses, given.apart)
     medians = {

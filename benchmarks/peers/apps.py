@@ -1,6 +1,8 @@
-"""The first bench of *AR fitting* in a framework: `python -m benchmarks.peers.apps dash PORT`.
+"""The first bench of *AR fitting* in another framework.
 
-Each imports its own package: they are installed in an environment of their own.
+Each app imports its own package, which is installed in a separate environment.
+
+Usage: `python -m benchmarks.peers.apps dash PORT`.
 """
 
 from __future__ import annotations
@@ -19,20 +21,20 @@ WIDTH = 1000  # pixels
 
 
 def figure(phi: float) -> Figure:
-    """Simulated, its correlations computed and drawn, anew each time."""
+    """Simulate, compute the correlations and draw, uncached."""
     figure: Figure = ar_fitting.lesson.benches["process"].run({"phi": str(phi)}, code=False).figure
     return figure
 
 
 def specification(phi: float) -> Any:
-    """The same as what its JSON says."""
+    """Return the figure as decoded JSON."""
     return orjson.loads(figure(phi).to_json())
 
 
 def dash(port: int) -> None:
     from dash import Dash, Input, Output, dcc, html
 
-    app = Dash("peers", assets_ignore=".")  # else every page loads what lies in our own `assets/`
+    app = Dash("peers", assets_ignore=".")  # else every page loads our `assets/`
     slider = dcc.Slider(LOW, HIGH, STEP, value=START, marks=None, updatemode="drag", id="phi")
     app.layout = html.Div([slider, dcc.Graph(id="figure")])
     app.callback(Output("figure", "figure"), Input("phi", "value"))(specification)
@@ -45,7 +47,7 @@ def gradio(port: int) -> None:
 
     with gradio.Blocks(analytics_enabled=False) as app:
         phi = gradio.Slider(LOW, HIGH, START, step=STEP, label="phi")
-        plot = gradio.Plot(figure(START), elem_id="figure")  # asks for its JSON, as of Plotly's
+        plot = gradio.Plot(figure(START), elem_id="figure")  # Gradio calls its to_json()
         phi.change(figure, phi, plot, show_progress="hidden", trigger_mode="always_last")
     app.launch(server_port=port, quiet=True)
 
