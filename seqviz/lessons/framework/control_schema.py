@@ -33,6 +33,10 @@ def is_constant(control: Control, values: Mapping[str, Any]) -> bool:
     """Return True for a slider with a single possible value; such a slider is not drawn.
 
     Example: the position in a text of one token.
+
+    Args:
+        control: the declaration.
+        values: values of the earlier controls, which can set the slider's upper end.
     """
     return isinstance(control, Slider) and control.top(values) <= control.low
 
