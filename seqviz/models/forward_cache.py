@@ -28,7 +28,7 @@ from seqviz.models.texts import ModelText, Tokens
 
 R = TypeVar("R")
 MOST_PADS = 64
-LARGE = 10_000_000  # bytes of weights; reached by MiniLM at 180 tokens, by SmolLM2 at 90
+LARGE = 10_000_000  # bytes of a forward pass; reached by MiniLM at 180 tokens, by SmolLM2 at 90
 RESTS = 45.0  # seconds without a request until a large forward pass is released
 LIKE = 16  # width of a length group in tokens; limits the padding in a batch
 
