@@ -163,7 +163,9 @@ def test_a_deployment_of_another_version_is_said_and_not_asked(pretend, caplog):
     (message,) = [
         record.getMessage() for record in caplog.records if "another SeqViz" in record.getMessage()
     ]
-    assert message.startswith(f"ray: the deployment of minilm runs another SeqViz (x, here {code()})")
+    assert message.startswith(
+        f"ray: the deployment of minilm runs another SeqViz (x, here {code()})"
+    )
 
 
 def test_a_node_of_another_version_is_said_once(pretend, jobs, caplog, tmp_path):
