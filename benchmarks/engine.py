@@ -152,7 +152,7 @@ def sent(engine: client.Engine) -> dict[str, dict[str, float]]:
         "all heads": partial(attention.mosaic, MODEL),
         "the file of all weights": partial(attention.tensor, MODEL),
     }
-    forward_cache.elsewhere = engine.forward
+    forward_cache.remote_forward = engine.forward
     result = {}
     for words in (25, LONG - 2):
         text = " ".join(WORDS[n % len(WORDS)] for n in range(words))
@@ -161,7 +161,7 @@ def sent(engine: client.Engine) -> dict[str, dict[str, float]]:
             result[f"{words + 2} tokens: {name}"] = {
                 "bytes": engine.bytes["forward"] - before, "ms": round(ms, 1),
             }  # fmt: skip
-    forward_cache.elsewhere = None
+    forward_cache.remote_forward = None
     return result
 
 

@@ -176,7 +176,7 @@ class Job(Generic[T]):
         self.note = ""
         self.where = ""
         self._state: State = "queued"
-        self._wishes: dict[str, Subscription] = {}  # by owner
+        self._subscriptions: dict[str, Subscription] = {}  # by owner
         self._unwanted = False
         self._records: list[object] = []
         self._latest: tuple[object, ...] = ()
@@ -235,12 +235,12 @@ class Job(Generic[T]):
     @property
     def owners(self) -> int:
         """Number of owners who share the job while it is queued or running."""
-        return len(self._wishes)
+        return len(self._subscriptions)
 
     @property
     def groups(self) -> set[str]:
         """Groups of the owners."""
-        return {requested.group for requested in self._wishes.values()}
+        return {requested.group for requested in self._subscriptions.values()}
 
     @property
     def fraction(self) -> float:
@@ -292,8 +292,8 @@ class Job(Generic[T]):
     def heartbeat(self, owner: str) -> None:
         """Record that an owner still waits; pages call it at every poll."""
         with self._jobs._lock:
-            if owner in self._wishes:
-                self._wishes[owner].seen = self._jobs._clock()
+            if owner in self._subscriptions:
+                self._subscriptions[owner].seen = self._jobs._clock()
             self._jobs._sweep()  # polls detect a job that has stopped reporting
 
     def wait(self, timeout: float | None = None) -> bool:

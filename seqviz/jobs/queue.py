@@ -47,8 +47,8 @@ retry_hook: Rescue | None = None
 """Maps an error and a job's arguments to (arguments of a retry, its reason), or None to fail."""
 
 
-Elsewhere = Callable[[Job[Any], Report], "tuple[Any] | None"]
-remote_executor: Elsewhere | None = None
+RemoteExecutor = Callable[[Job[Any], Report], "tuple[Any] | None"]
+remote_executor: RemoteExecutor | None = None
 """Runs a job remotely (`seqviz.integrations.ray`); returns (result,), or None to run it locally."""
 
 
@@ -92,7 +92,7 @@ class JobQueue:
         self._running: Job[Any] | None = None
         self._kept: OrderedDict[bytes, Job[Any]] = OrderedDict()
         self._worker: threading.Thread | None = None
-        self._left: set[threading.Thread] = set()
+        self._abandoned: set[threading.Thread] = set()
         self._closed = False
         self.tally = Tally()
 
@@ -109,7 +109,7 @@ class JobQueue:
     @property
     def left_behind(self) -> int:
         """Number of abandoned threads that are still running."""
-        return len(self._left)
+        return len(self._abandoned)
 
     def submit(
         self,
@@ -154,10 +154,12 @@ class JobQueue:
             if self._closed:
                 raise RuntimeError("The queue is closed.")
             self._sweep()
-            former = [j for j in self._active() if j._function == name and owner in j._wishes]
+            former = [
+                j for j in self._active() if j._function == name and owner in j._subscriptions
+            ]
             job: Job[T] | None = self._known(key)
             if job is None or job._state == "failed":
-                freed = sum(j._state == "queued" and len(j._wishes) == 1 for j in former)
+                freed = sum(j._state == "queued" and len(j._subscriptions) == 1 for j in former)
                 full = len(self._queue) - freed >= self._capacity
                 if full and not self._make_room(group or owner):
                     raise QueueFullError(len(self._queue))
@@ -214,8 +216,9 @@ class JobQueue:
             self._sweep()
             return sum(
                 any(
-                    requested.group == (group or owner) and (item != owner or job._function != name)
-                    for item, requested in job._wishes.items()
+                    subscription.group == (group or owner)
+                    and (item != owner or job._function != name)
+                    for item, subscription in job._subscriptions.items()
                 )
                 for job in self._active()
             )
@@ -228,7 +231,7 @@ class JobQueue:
     def owners(self) -> set[str]:
         """Return all owners of queued and running jobs."""
         with self._lock:
-            return {owner for job in self._active() for owner in job._wishes}
+            return {owner for job in self._active() for owner in job._subscriptions}
 
     def leave(self, owner: str) -> None:
         """Remove an owner from all jobs, when its client has disconnected."""
@@ -255,20 +258,20 @@ class JobQueue:
         return [*([self._running] if self._running else []), *self._queue]
 
     def _known(self, key: bytes) -> Job[Any] | None:
-        requested = [job for job in self._active() if job._key == key and not job._unwanted]
-        return requested[0] if requested else self._kept.get(key)
+        active = [job for job in self._active() if job._key == key and not job._unwanted]
+        return active[0] if active else self._kept.get(key)
 
     def _add(self, job: Job[Any], owner: str, group: str) -> None:
-        job._wishes[owner] = Subscription(group, self._clock())
+        job._subscriptions[owner] = Subscription(group, self._clock())
         self._line_up()
 
     def _take_back(self, job: Job[Any], owner: str) -> None:
-        requested = job._wishes.pop(owner, None)
-        if requested is None:
+        subscription = job._subscriptions.pop(owner, None)
+        if subscription is None:
             return
-        if job is self._running and requested.group not in job.groups:
-            self._behind([requested.group])  # cancelling a run must not earn the next turn
-        if job._wishes:
+        if job is self._running and subscription.group not in job.groups:
+            self._behind([subscription.group])  # cancelling a run must not earn the next turn
+        if job._subscriptions:
             self._line_up()
         else:
             self._drop(job)
@@ -333,8 +336,8 @@ class JobQueue:
             log.info("jobs: run started", extra={"job": job._name})
             self._run(job)
             with self._lock:
-                if me in self._left:  # a new worker thread has replaced this one
-                    self._left.discard(me)
+                if me in self._abandoned:  # a new worker thread has replaced this one
+                    self._abandoned.discard(me)
                     return
 
     def _run(self, job: Job[Any]) -> None:
@@ -351,7 +354,7 @@ class JobQueue:
 
         result, failure = None, None
         try:
-            result = _tried(job, report)
+            result = _run_with_retry(job, report)
             state: State = "done"
         except CancelledError:
             state = "cancelled"
@@ -381,7 +384,13 @@ class JobQueue:
         now = self._clock()
         oldest = now - self._abandon_after
         for job in self._active():
-            if max((requested.seen for requested in job._wishes.values()), default=oldest) < oldest:
+            if (
+                max(
+                    (subscription.seen for subscription in job._subscriptions.values()),
+                    default=oldest,
+                )
+                < oldest
+            ):
                 self._drop(job)
         if self._running is not None and now - self._running._heard > self._stall_after:
             self._give_up(self._running)
@@ -392,7 +401,7 @@ class JobQueue:
             "jobs: run timed out after %.0f s without a report: %s", self._stall_after, job._name
         )
         assert self._worker is not None
-        self._left.add(self._worker)
+        self._abandoned.add(self._worker)
         self._worker = self._running = None
         job._error = UserError(
             "job_hung",
@@ -409,15 +418,15 @@ class JobQueue:
             self._start()
 
     def _stuck(self) -> bool:
-        return len(self._left) >= self._most_left
+        return len(self._abandoned) >= self._most_left
 
     def _refuse(self, job: Job[Any]) -> None:
         """Fail a job for which no thread can be started."""
         job._error = UserError(
             "queue_stuck",
-            f"No run can start: {len(self._left)} earlier ones never came to an end. The app has "
+            f"No run can start: {len(self._abandoned)} earlier ones never came to an end. The app has "
             "to be restarted.",
-            count=len(self._left),
+            count=len(self._abandoned),
         )
         self._end(job, "failed")
         self._remember(job)
@@ -434,7 +443,7 @@ class JobQueue:
         job._state = state
         job._call = None  # releases the arguments
         had_their_turn = job.groups if job._started is not None else ()
-        job._wishes.clear()
+        job._subscriptions.clear()
         self._behind(had_their_turn)
         how = "timed_out" if given_up else state
         setattr(self.tally, how, getattr(self.tally, how) + 1)
@@ -467,7 +476,7 @@ def all_queues() -> dict[str, JobQueue]:
         return dict(_defaults)
 
 
-def _tried(job: Job[T], report: Report) -> T:
+def _run_with_retry(job: Job[T], report: Report) -> T:
     """Return the result of the job, with one retry where `retry_hook` provides other arguments."""
     call = job.call
     if remote_executor is not None and (outcome := remote_executor(job, report)) is not None:

@@ -2,7 +2,7 @@
 
 A forward pass has up to 283 MB, too much to copy for every figure. The latest ones are cached
 process-wide, shared and read-only, up to `SEQVIZ_FORWARD_CACHE_MB` megabytes (default 512). Large
-ones that were not requested lately are released earlier (`let_go`). Entry point: `read`.
+ones that were not requested lately are released earlier (`evict_idle`). Entry point: `read`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ R = TypeVar("R")
 MOST_PADS = 64
 LARGE = 10_000_000  # bytes of a forward pass; reached by MiniLM at 180 tokens, by SmolLM2 at 90
 RESTS = 45.0  # seconds without a request until a large forward pass is released
-LIKE = 16  # width of a length group in tokens; limits the padding in a batch
+LENGTH_GROUP = 16  # width of a length group in tokens; limits the padding in a batch
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class Masking:
     reach: int = masks.REACH
 
 
-Elsewhere = Callable[
+RemoteForward = Callable[
     [str, Tokens, "Masking", Callable[[int], None] | None, Callable[["ForwardPass"], Any]], Any
 ]
-elsewhere: Elsewhere | None = None
+remote_forward: RemoteForward | None = None
 """Remote backend hook (`seqviz.integrations.ray`), or None.
 
 Takes the model's name, the tokens, the masking, `each` as in `read` and `what` as in `derived`; it
@@ -156,11 +156,11 @@ def derived(
     if not result.far:
         return what(result)
     there: R | None = None
-    if elsewhere is not None:
+    if remote_forward is not None:
         with device.yield_slot():
-            there = elsewhere(model, result.tokens, masking, None, what)
+            there = remote_forward(model, result.tokens, masking, None, what)
     if there is None:
-        result = _asked(load(model), result.tokens, masking)
+        result = _batched_forward(load(model), result.tokens, masking)
         _shelf.put((model, text, other, masking), result)
         there = what(result)
     return there
@@ -303,7 +303,7 @@ def _reading(
     return ForwardPass(tokens, weights, norms, vectors, following, allowed, *where)
 
 
-def _asked(pretrained: Pretrained, tokens: Tokens, masking: Masking) -> ForwardPass:
+def _batched_forward(pretrained: Pretrained, tokens: Tokens, masking: Masking) -> ForwardPass:
     """Run a forward pass, batched with concurrent ones of similar length on an accelerator."""
     maximum = placement.TOGETHER[pretrained.device]
     if maximum == 1:
@@ -313,7 +313,7 @@ def _asked(pretrained: Pretrained, tokens: Tokens, masking: Masking) -> ForwardP
             pretrained.card.name, MicroBatcher(partial(forwards, pretrained), maximum)
         )
     with device.yield_slot():
-        return together.submit(len(tokens.ids) // LIKE, (tokens, masking))
+        return together.submit(len(tokens.ids) // LENGTH_GROUP, (tokens, masking))
 
 
 def run_network(
@@ -349,7 +349,7 @@ class ForwardCache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[Any, ForwardPass] = OrderedDict()
-        self._asked: dict[Any, float] = {}
+        self._requested_at: dict[Any, float] = {}
         self._working: dict[Key, threading.Lock] = {}
 
     def has(self, key: Key) -> bool:
@@ -359,7 +359,7 @@ class ForwardCache:
     def peek(self, key: Hashable) -> ForwardPass | None:
         """Return the cached forward pass of a key, or None, and mark the key as requested."""
         with self._lock:
-            self._asked[key] = time.monotonic()
+            self._requested_at[key] = time.monotonic()
             if key in self._kept:
                 self._kept.move_to_end(key)
             return self._kept.get(key)
@@ -378,13 +378,13 @@ class ForwardCache:
                 pretrained = load(model)
                 tokens = texts.tokens(pretrained, text, other, min(masking.pads, MOST_PADS))
                 there = None
-                if elsewhere is not None:
+                if remote_forward is not None:
                     with device.yield_slot():  # another machine computes
-                        there = elsewhere(model, tokens, masking, each, sent)
+                        there = remote_forward(model, tokens, masking, each, sent)
                 if there:
                     result = there
                 elif each is None:
-                    result = _asked(pretrained, tokens, masking)
+                    result = _batched_forward(pretrained, tokens, masking)
                 else:  # unbatched, because `each` may abort the pass
                     result = forward(pretrained, tokens, masking, taps.AttentionHook(each=each))
                 self.put(key, result)
@@ -405,17 +405,19 @@ class ForwardCache:
             self._kept[key] = forward_pass
             while len(self._kept) > 1 and _bytes(self._kept.values()) > room:
                 self._kept.popitem(last=False)
-            self._asked = {key: at for key, at in self._asked.items() if key in self._kept}
+            self._requested_at = {
+                key: at for key, at in self._requested_at.items() if key in self._kept
+            }
 
-    def let_go(self) -> int:
+    def evict_idle(self) -> int:
         with self._lock:
             old = time.monotonic() - RESTS
-            committed = [
+            stale = [
                 key
                 for key, result in self._kept.items()
-                if self._asked.get(key, old) <= old and _bytes([result]) >= LARGE
+                if self._requested_at.get(key, old) <= old and _bytes([result]) >= LARGE
             ]
-            return _bytes(map(self._kept.pop, committed))
+            return _bytes(map(self._kept.pop, stale))
 
 
 def _bytes(readings: Iterable[ForwardPass]) -> int:
@@ -425,9 +427,9 @@ def _bytes(readings: Iterable[ForwardPass]) -> int:
 _shelf = ForwardCache()
 
 
-def let_go() -> int:
+def evict_idle() -> int:
     """Release large forward passes not requested for `RESTS` seconds and return their bytes.
 
     A later request for such a text recomputes it.
     """
-    return _shelf.let_go()
+    return _shelf.evict_idle()

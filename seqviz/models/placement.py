@@ -78,7 +78,7 @@ TABLE: dict[str, Work] = {
 TOGETHER = {"cpu": 1, "cuda": 32, "mps": 32}
 
 
-elsewhere: Callable[[], str] | None = None
+remote_state: Callable[[], str] | None = None
 """Hook of `seqviz.integrations.ray`: returns the cluster's state, such as "connected"; or None."""
 
 
@@ -128,8 +128,8 @@ def device_messages() -> tuple[str, ...]:
     "device_rule" without measurements. With a cluster, "engine_" and its state come first, such as
     "engine_connected".
     """
-    if elsewhere is not None:
-        return (f"engine_{elsewhere()}", *_said_here())
+    if remote_state is not None:
+        return (f"engine_{remote_state()}", *_said_here())
     return _said_here()
 
 

@@ -284,9 +284,9 @@ def test_a_large_reading_that_nobody_asks_for_is_let_go_and_read_again(passes, m
     small, large = read("minilm", OTHER), read("minilm", SENTENCE)
     between = (small.weights.nbytes + large.weights.nbytes) // 2
     monkeypatch.setattr(forward_cache, "LARGE", between)
-    assert forward_cache.let_go() == 0  # it was asked for just now
+    assert forward_cache.evict_idle() == 0  # it was asked for just now
     monkeypatch.setattr(forward_cache, "RESTS", 0.0)
-    assert forward_cache.let_go() > large.weights.nbytes
+    assert forward_cache.evict_idle() > large.weights.nbytes
     assert not forward_cache.is_cached("minilm", SENTENCE)
     assert read("minilm", OTHER) is small
     assert np.array_equal(read("minilm", SENTENCE).weights, large.weights)
@@ -307,7 +307,7 @@ def test_of_a_large_reading_of_another_machine_only_what_is_asked_for_comes(
         there[key] = there.get(key) or forward(minilm, tokens, masking)
         return what(there[key])
 
-    monkeypatch.setattr(forward_cache, "elsewhere", elsewhere)
+    monkeypatch.setattr(forward_cache, "remote_forward", elsewhere)
     small, large = read("minilm", OTHER), forward(minilm, texts.tokens(minilm, SENTENCE))
     monkeypatch.setattr(forward_cache, "LARGE", small.weights.nbytes + 1)
     assert not small.far
@@ -324,7 +324,7 @@ def test_of_a_large_reading_of_another_machine_only_what_is_asked_for_comes(
     assert np.array_equal(forward_cache.derived(attrgetter("weights"), "minilm", OTHER),
                           small.weights)  # fmt: skip
     assert not passes
-    monkeypatch.setattr(forward_cache, "elsewhere", lambda *_: None)
+    monkeypatch.setattr(forward_cache, "remote_forward", lambda *_: None)
     assert np.array_equal(every(), large.weights)
     assert not read("minilm", SENTENCE).far
     assert np.array_equal(every(), large.weights)

@@ -390,8 +390,8 @@ def begin() -> Engine | None:
 
         address = settings.value("SEQVIZ_RAY_ADDRESS")
         _engine = Engine(address, settings.value("SEQVIZ_RAY_SECONDS"))
-        forward_cache.elsewhere, queue.remote_executor = _engine.forward, _engine.train
-        placement.elsewhere = lambda: _engine.state if _engine else ""
+        forward_cache.remote_forward, queue.remote_executor = _engine.forward, _engine.train
+        placement.remote_state = lambda: _engine.state if _engine else ""
     return _engine
 
 
@@ -401,7 +401,7 @@ def end() -> None:
     if _engine is not None:
         from seqviz.jobs import queue
 
-        forward_cache.elsewhere = queue.remote_executor = placement.elsewhere = None
+        forward_cache.remote_forward = queue.remote_executor = placement.remote_state = None
         _engine.close()
         _engine = None
 

@@ -26,7 +26,7 @@ from seqviz.integrations.ray.version import code
 from seqviz.jobs import CancelledError
 from seqviz.jobs.job import explained
 from seqviz.models import device, forward_cache, placement, pretrained
-from seqviz.models.forward_cache import LIKE, ForwardPass, Masking
+from seqviz.models.forward_cache import LENGTH_GROUP, ForwardPass, Masking
 from seqviz.models.texts import MAX_TEXT_TOKENS, Tokens
 
 NAMESPACE = "seqviz"
@@ -80,7 +80,7 @@ class Reads:
             await self._has(name)
         key = (self._model.card.name, tokens.ids.tobytes(), tokens.segments.tobytes(), masking)
         if (result := self._shelf.peek(key)) is None:
-            result = await self._line(len(tokens.ids) // LIKE)((tokens, masking))
+            result = await self._line(len(tokens.ids) // LENGTH_GROUP)((tokens, masking))
             self._shelf.put(key, result)
         return await asyncio.to_thread(what, result)
 
@@ -92,7 +92,7 @@ class Reads:
     def _line(self, length: int) -> Callable[[tuple[Tokens, Masking]], Awaitable[ForwardPass]]:
         """Return the batching function of a length group; short texts do not wait for long ones."""
         if length not in self._lines:
-            maximum = min(ROWS, TOKENS // ((length + 1) * LIKE))
+            maximum = min(ROWS, TOKENS // ((length + 1) * LENGTH_GROUP))
 
             @serve.batch(max_batch_size=maximum, batch_wait_timeout_s=0.0)
             async def together(requests: list[tuple[Tokens, Masking]]) -> list[ForwardPass]:

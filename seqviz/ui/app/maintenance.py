@@ -106,7 +106,7 @@ async def release_session(sweeper: GcScheduler) -> None:
 async def evict_forward_cache() -> None:
     """Long texts that nobody reads any more: a model that was never loaded has none."""
     cache = sys.modules.get("seqviz.models.forward_cache")
-    if getattr(cache, "let_go", bool)():  # bool: it is not there, or half there by now
+    if getattr(cache, "evict_idle", bool)():  # bool: it is not there, or half there by now
         await asyncio.to_thread(gc_tuning.trim_heap)
 
 

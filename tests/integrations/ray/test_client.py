@@ -49,9 +49,9 @@ def pretend(monkeypatch):
         monkeypatch.setattr(client, "_BEGIN", PRETENDED.format(how=how, then=then))
         engine = client.Engine("auto", 1.0)
         built.append(engine)
-        monkeypatch.setattr(forward_cache, "elsewhere", engine.forward)
+        monkeypatch.setattr(forward_cache, "remote_forward", engine.forward)
         monkeypatch.setattr(queue, "remote_executor", engine.train)
-        monkeypatch.setattr(placement, "elsewhere", lambda: engine.state)
+        monkeypatch.setattr(placement, "remote_state", lambda: engine.state)
         monkeypatch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
         assert not wait or engine.wait(20)
         return engine
@@ -98,7 +98,7 @@ def test_neither_the_package_nor_the_app_imports_ray():
 def test_nothing_is_asked_where_nobody_wants_it(monkeypatch):
     monkeypatch.delenv("SEQVIZ_ENGINE", raising=False)
     assert client.begin() is None
-    assert forward_cache.elsewhere is queue.remote_executor is placement.elsewhere is None
+    assert forward_cache.remote_forward is queue.remote_executor is placement.remote_state is None
 
 
 @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ def test_what_leaves_something_in_this_process_stays_here(pretend, jobs, tmp_pat
 def test_there_is_a_sentence_for_every_state_and_note(pretend, monkeypatch, lang):
     text = Text(lang)
     for state in client.STATES:
-        monkeypatch.setattr(placement, "elsewhere", lambda state=state: state)
+        monkeypatch.setattr(placement, "remote_state", lambda state=state: state)
         assert placement.device_messages()[0] == f"engine_{state}"
         assert text(f"frame.engine_{state}")
     for key in ("frame.cluster_away", "frame.worker_died", "problem.worker_died"):

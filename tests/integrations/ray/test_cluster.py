@@ -50,7 +50,7 @@ def engine(there, monkeypatch):
     for name, value in there.environment.items():
         monkeypatch.setenv(name, value)
     engine = client.Engine(there.address, 20.0)
-    monkeypatch.setattr(forward_cache, "elsewhere", engine.forward)
+    monkeypatch.setattr(forward_cache, "remote_forward", engine.forward)
     monkeypatch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
     monkeypatch.setattr(queue, "remote_executor", engine.train)
     # Its first worker may be long in coming on a busy machine, which is another test's subject.
@@ -105,7 +105,7 @@ def test_of_a_long_text_what_is_drawn_travels_and_not_all_that_was_made_for_it(e
     assert engine.counts["forward", "answered"] == 2  # the reading without its weights; then this
     forward_cache._shelf = forward_cache.ForwardCache()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(forward_cache, "elsewhere", None)
+        patch.setattr(forward_cache, "remote_forward", None)
         mine = draw("minilm", LONG)
         full = forward_cache.read("minilm", LONG)
     near(result, mine)
@@ -276,7 +276,7 @@ def test_smollm2_reads_there_as_here_and_a_killed_head_is_replaced(monkeypatch, 
             monkeypatch.setenv(name, value)
         there.deploy("smollm2", "--most", "1", "--processors", "0.5")
         engine = client.Engine(there.address, 60.0)
-        monkeypatch.setattr(forward_cache, "elsewhere", engine.forward)
+        monkeypatch.setattr(forward_cache, "remote_forward", engine.forward)
         monkeypatch.setattr(queue, "remote_executor", engine.train)
         jobs = JobQueue()
         try:
@@ -354,7 +354,7 @@ def test_texts_of_about_one_length_share_a_pass_and_short_ones_wait_for_no_long_
         mine = forward_cache.forward(model, tokens)
         same(outcome, forward_cache.sent(mine))
     for lengths in passes:
-        assert max(lengths) - min(lengths) < forward_cache.LIKE
+        assert max(lengths) - min(lengths) < forward_cache.LENGTH_GROUP
         assert max(lengths) * len(lengths) <= TOKENS
     assert len(passes) < len(requests)
     assert ended[-1] > 200
