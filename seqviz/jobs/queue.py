@@ -424,8 +424,8 @@ class JobQueue:
         """Fail a job for which no thread can be started."""
         job._error = UserError(
             "queue_stuck",
-            f"No run can start: {len(self._abandoned)} earlier ones never came to an end. The app has "
-            "to be restarted.",
+            f"No run can start: {len(self._abandoned)} earlier ones never came to an end. Restart "
+            "the app.",
             count=len(self._abandoned),
         )
         self._end(job, "failed")
