@@ -36,8 +36,8 @@ def lay_out(pages: Path, address: str) -> None:
     """
     shutil.rmtree(pages, ignore_errors=True)
     results = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md")]
-    others = ("CITATION.cff", "docs/**/*.ipynb", "docs/**/*.py", "docs/*.png")  # links lead to them
-    for source in [*results, *(path for item in others for path in ROOT.glob(item))]:
+    linked = ("CITATION.cff", "docs/**/*.ipynb", "docs/**/*.py", "docs/*.png", "deploy/*")
+    for source in [*results, *(path for item in linked for path in ROOT.glob(item))]:
         target = pages / source.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, target)

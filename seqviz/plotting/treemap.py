@@ -34,7 +34,7 @@ def treemap(
         sizes: size of each part; parts of size 0 are omitted.
         groups: names of the columns.
         parts: name and CSS color of each kind of part.
-        words: label of each part [group][part], shown where it fits, and on hover.
+        words: label of each part, shape (group, part), shown where it fits, and on hover.
     """
     widths = sizes.sum(axis=1)
     starts = np.concatenate([[0.0], np.cumsum(widths)[:-1]])
