@@ -1,16 +1,15 @@
-"""Who asks, and what they have used: one account for a device, whatever tabs and lines it opens.
+"""Per-device quotas: one `ClientQuota` per device cookie, for all its tabs and sockets.
 
-A device is known by a cookie that comes with a page: a random word, which this process keeps in
-memory and forgets after a day, and which says nothing else; after a restart it keeps the one that
-it brings. A browser that refuses it (the app in
-another site's frame) shares an account with all others at its address that do; there is room in it
-for each tab that is open. So who reconnects finds the same account, a class behind one router has
-as many as it has devices, and who throws cookies away spoils it for others that do, not for those
-that keep them. An address gets NEW_DEVICES at once, enough for a class, and then one in
-ANOTHER seconds.
+The cookie is a random word that a page sets. This process remembers it for a day, and adopts one
+that a browser brings from before a restart. Browsers that reject the cookie (the app in a frame of
+another site) share one quota per address, whose limits grow with the number of open tabs. A client
+that reconnects therefore finds its quota, a class behind one router has one quota per device, and a
+client that discards cookies affects only others without one. One address gets NEW_DEVICES cookies
+at once, enough for a class, then one every ANOTHER seconds.
 
-The address is that of the connection. Behind proxies of one's own (SEQVIZ_PROXIES says how many) it
-is the one that the outermost of them has seen; what a visitor claims is not looked at.
+The address is that of the connection. Behind SEQVIZ_PROXIES proxies of the operator it is the one
+that the outermost of them has recorded; entries that a client adds are ignored.
+`client_registry()` is the public entry.
 """
 
 from __future__ import annotations
@@ -39,31 +38,35 @@ if TYPE_CHECKING:
 
 COOKIE = "seqviz_device"
 DAY = 24 * 3600.0
-MAX_CLIENTS = 20_000  # devices, and as many addresses, that are remembered
+MAX_CLIENTS = 20_000  # of the registry: devices, and as many addresses
 NEW_DEVICES = 400
-ANOTHER = 5.0  # seconds
-COUNTED = 1.0  # seconds
-LAST_TURN = 0.3  # of what a turn usually takes
-SHARE_BACK = 0.1  # of the capacity is back before a student who was stopped goes on
+ANOTHER = 5.0  # seconds between two new devices of one address, after the first NEW_DEVICES
+COUNTED = 1.0  # seconds that a count of open tabs is reused
+LAST_TURN = 0.3  # weight of the last turn in the moving average of CPU time
+SHARE_BACK = 0.1  # share of the capacity that is free again before a rejected client continues
 
 Elsewhere = Callable[[Sequence["ClientQuota"], bool], bool]
 elsewhere: Elsewhere | None = None
-"""Brings accounts up to date with what their devices have used at other replicas of the app
-(`ui.quota.redis_sync`); waits for that. make: also where none of them has heard of one; else False
-comes back. None: there are no others."""
-spent: set[ClientQuota] = (
-    set()
-)  # of these the others have not heard everything, where there are any
+"""Update quotas, blocking, with the usage of their devices at other replicas of the app
+(`ui.quota.redis_sync`). The flag says to create those that no replica knows; without it such a call
+returns False. None: there are no other replicas."""
+spent: set[ClientQuota] = set()  # quotas with usage that the other replicas have not received
 
 
 @dataclass
 class LeakyBucket:
-    """A leaky bucket: what is used fills it, and it drains at a steady rate.
+    """A leaky bucket: usage fills it and drains at a constant rate.
 
-    `wait` says how long a user whose bucket has run over has to wait: until a tenth of it is free
-    again, so that the next press is not refused at once. A use is let in whole, however large: its
-    size is known only afterwards. Capacity and rate are those of the call, as settings may change.
-    total: all that was ever used here. synced: how much of it the other replicas have heard of.
+    After an overflow a client waits until SHARE_BACK of the capacity is free again, so that the
+    next interaction is not rejected at once. A use is admitted in full, however large: its size is
+    known only afterwards. Capacity and rate are arguments of each call because settings may change.
+
+    Attributes:
+        clock: time in seconds.
+        used: level at the last update.
+        over: True from an overflow until enough has drained.
+        total: everything that was ever used in this process.
+        synced: the part of `total` already reported to the other replicas.
     """
 
     clock: Callable[[], float] = time.monotonic
@@ -74,14 +77,14 @@ class LeakyBucket:
     _at: float | None = None
 
     def consume(self, amount: float, capacity: float, rate: float) -> None:
-        """Use so much."""
+        """Add an amount."""
         self.leak(rate)
         self.total += amount
         self.used += amount
         self.over = self.over or self.used > capacity
 
     def retry_after(self, capacity: float, rate: float) -> float:
-        """Seconds until the next use is let in; 0: now."""
+        """Return seconds until the next use is admitted; 0: now."""
         self.leak(rate)
         if self.over and self.used > (1 - SHARE_BACK) * capacity:
             return (self.used - (1 - SHARE_BACK) * capacity) / rate
@@ -89,12 +92,12 @@ class LeakyBucket:
         return 0.0
 
     def sync(self, used: float, capacity: float) -> None:
-        """What is in it now by all replicas, besides what they have not heard of."""
+        """Set the level to that of all replicas plus what was not reported to them yet."""
         self.used, self._at = used + self.total - self.synced, self.clock()
         self.over = self.over or self.used > capacity
 
     def leak(self, rate: float) -> float:
-        """What is in it now."""
+        """Drain the bucket up to now and return its level."""
         now = self.clock()
         if self._at is not None:
             self.used = max(0.0, self.used - rate * (now - self._at))
@@ -103,7 +106,7 @@ class LeakyBucket:
 
 
 class Sessions(weakref.WeakSet[Any]):
-    """Those that live. Threads add some while others list or count them."""
+    """A thread-safe weak set of sessions."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -116,7 +119,7 @@ class Sessions(weakref.WeakSet[Any]):
             self._counted = -math.inf
 
     def listed(self) -> tuple[Any, ...]:
-        """All of them."""
+        """Return all live sessions."""
         with self._lock:
             return tuple(self)
 
@@ -125,9 +128,10 @@ class Sessions(weakref.WeakSet[Any]):
 
     @property
     def open(self) -> int:
-        """How many are open; who has closed one is counted for COUNTED seconds more.
+        """Number of open sessions; recounted after COUNTED seconds.
 
-        Whoever waits in the draw queue is asked for it at each turn of anybody.
+        The count is cached because the scheduler reads it for every waiting ticket at each
+        dispatch.
         """
         with self._lock:
             if (now := self._clock()) - self._counted >= COUNTED:
@@ -137,14 +141,22 @@ class Sessions(weakref.WeakSet[Any]):
 
 @dataclass(eq=False)
 class ClientQuota:
-    """What one device has used. texts: those last read, with their tokens. messages: of its
-    pages, sizes: of the large ones among them.
+    """Usage of one device.
 
-    turns: seconds of the processor that a turn of each kind takes, of the last ones more than of
-    those before.
-    shared: of all at one address that are not told apart. name: in the queues of `seqviz.jobs`.
-    tabs: its sessions, of which those that are open count. key: its name among the app's replicas.
-    given: devices that were new at this address. tabs_elsewhere, jobs_elsewhere: at other replicas.
+    Attributes:
+        seconds: CPU seconds.
+        tokens: tokens read by models.
+        messages: websocket messages of its pages.
+        sizes: size of the large ones among them, in units of `websocket_rate.SIZE`.
+        texts: texts read last, with their token counts.
+        turns: moving average of the CPU seconds of a turn, by priority.
+        shared: the quota is that of all clients without a cookie at one address.
+        name: group of the device in the queues of `seqviz.jobs`.
+        tabs: its sessions; the open ones count.
+        key: its name among the replicas of the app.
+        given: new devices of this address.
+        tabs_elsewhere: open tabs at other replicas.
+        jobs_elsewhere: jobs at other replicas.
     """
 
     seconds: LeakyBucket = field(default_factory=LeakyBucket)
@@ -162,31 +174,32 @@ class ClientQuota:
     jobs_elsewhere: int = 0
 
     def took(self, seconds: float, rank: int) -> None:
-        """One turn of this kind (a `draw_queue.Rank`) has taken so long."""
+        """Update the moving average of CPU seconds for turns of a `scheduler.Priority`."""
         usual = self.turns.get(rank, seconds)
         self.turns[rank] = usual + LAST_TURN * (seconds - usual)
 
     def expected_cpu_s(self, rank: int, /) -> float:
-        """Seconds of the processor that a turn of this kind usually takes; the longest of others
-        where there was none of it.
+        """Return the usual CPU seconds of a turn of this priority.
+
+        Without a turn of this priority: the largest average of the others.
         """
         return self.turns.get(rank) or max(self.turns.values(), default=0.0)
 
     @property
     def students(self) -> int:
-        """How many it is for."""
+        """Number of students who share the quota."""
         return max(1, self.tabs.open + self.tabs_elsewhere) if self.shared else 1
 
     @property
     def recent_cpu_s(self) -> float:
-        """Seconds of the processor used of late, for each student."""
+        """Recently used CPU seconds per student."""
         students = self.students
         rate: float = settings.value("SEQVIZ_CPU_REFILL")
         return self.seconds.leak(students * rate) / students
 
 
 class ClientRegistry:
-    """Those that this process knows."""
+    """Quotas of the devices and addresses that this process remembers."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -195,29 +208,32 @@ class ClientRegistry:
         self._addresses: TTLCache[str, ClientQuota] = TTLCache(MAX_CLIENTS, DAY, clock)
 
     def get(self, address: str, device: str | None) -> ClientQuota:
-        """The account of a device, or what those share at this address that have none."""
+        """Return the quota of a known device, else the shared one of the address."""
         with self._lock:
             existing = self._devices.get(device or "")
             if existing is None:
                 return self._at(address)
-            self._devices[device or ""] = existing  # from now on for another day
+            self._devices[device or ""] = existing  # renews the day of its entry
             return existing
 
     def is_known(self, device: str | None) -> bool:
-        """Whether this cookie is one of ours."""
+        """Return True where this process remembers the cookie."""
         with self._lock:
             return device in self._devices
 
     @property
     def n_addresses(self) -> int:
-        """How many addresses have come to this server within a day."""
+        """Number of addresses seen within a day."""
         with self._lock:
             return len(self._addresses)
 
     def register(self, address: str, device: str | None = None) -> str | None:
-        """A cookie for a new device; None where this address has had too many of late.
+        """Return the cookie of a new device; None where the address has had too many.
 
-        device: the one that it brings, perhaps of a process before this one: it keeps that.
+        Args:
+            address: of the client.
+            device: cookie that the client already has, perhaps from before a restart; it is
+                adopted.
         """
         with self._lock:
             given = self._at(address).given
@@ -229,7 +245,7 @@ class ClientRegistry:
             return device
 
     def adopt(self, device: str) -> None:
-        """Know this cookie where another replica has given it. Waits for who knows."""
+        """Register a cookie that another replica has issued; blocks until the replicas answer."""
         account = ClientQuota(key=key_of(device))
         if elsewhere and elsewhere([account], False):
             with self._lock:
@@ -244,20 +260,24 @@ class ClientRegistry:
 
 
 def key_of(of: str) -> str:
-    """Of a cookie or an address, neither of which is to be read from it."""
+    """Return a hash of a cookie or an address, from which neither can be read."""
     return hashlib.sha256(of.encode()).hexdigest()[:32]
 
 
 @cache
 def client_registry() -> ClientRegistry:
-    """Those of this process."""
+    """Return the registry of this process."""
     return ClientRegistry()
 
 
 def address(peer: str | None, forwarded: str) -> str:
-    """Whom an account at this address is for; of IPv6 the first half, as a house has all of it.
+    """Return the address that a shared quota belongs to; of IPv6 the /64 network.
 
-    peer: who has connected. forwarded: the header X-Forwarded-For.
+    A household usually has a whole /64 network.
+
+    Args:
+        peer: address of the connection.
+        forwarded: the header X-Forwarded-For.
     """
     chain = [part.strip() for part in forwarded.split(",") if part.strip()]
     proxies: int = settings.value("SEQVIZ_PROXIES")
@@ -273,14 +293,14 @@ def address(peer: str | None, forwarded: str) -> str:
 
 
 def cookie(headers: Mapping[bytes, bytes]) -> str | None:
-    """The device's cookie among the headers of a request."""
+    """Return the device cookie in the headers of a request."""
     text = headers.get(b"cookie", b"").decode("latin-1")
     result = re.search(rf"(?:^|;)\s*{COOKIE}=([\w-]{{22}})(?:;|$)", text)
     return result[1] if result else None
 
 
 def by_scope(scope: Scope) -> tuple[str, str | None]:
-    """Address and device of a request; of a new device, what the answer brings it."""
+    """Return address and device of a request; for a new device, the cookie being set."""
     headers = dict(scope["headers"])
     forwarded = headers.get(b"x-forwarded-for", b"").decode("latin-1")
     device = scope.get(COOKIE) or cookie(headers)
@@ -288,25 +308,25 @@ def by_scope(scope: Scope) -> tuple[str, str | None]:
 
 
 class PageMiddleware:
-    """Middleware that passes on what does not ask for a page."""
+    """Base class of ASGI middleware that handles page requests only."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, or `page`."""
+        """Pass a page request to `page` and any other to the app."""
         await (self.page if is_page_request(scope) else self.app)(scope, receive, send)
 
     async def page(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A reader looks at a page."""
+        """Handle a page request."""
         raise NotImplementedError
 
 
 class DeviceCookieMiddleware(PageMiddleware):
-    """Gives a page's browser its cookie."""
+    """ASGI middleware that sets the device cookie with a page."""
 
     async def page(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on; the answer brings a new browser its cookie."""
+        """Pass the request on; the response sets the cookie of a new browser."""
         at, device = by_scope(scope)
         registry = client_registry()
         if registry.is_known(device) or (device := registry.register(at, device)) is None:
@@ -326,13 +346,13 @@ class DeviceCookieMiddleware(PageMiddleware):
 
 
 class PeerCookieMiddleware:
-    """Middleware that looks whether an unknown cookie is one that another replica has given."""
+    """ASGI middleware that looks up unknown cookies among the other replicas."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, a moment later where it has to be asked for."""
+        """Pass the request on, after the look-up of an unknown cookie."""
         device = cookie(dict(scope["headers"])) if scope["type"] in ("http", "websocket") else None
         if device and not client_registry().is_known(device):
             await asyncio.to_thread(client_registry().adopt, device)
@@ -340,14 +360,14 @@ class PeerCookieMiddleware:
 
 
 def is_page_request(scope: Scope) -> bool:
-    """Whether a browser opens an address to show it."""
+    """Return True where a browser opens a URL to display it."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return False
     return b"text/html" in dict(scope["headers"]).get(b"accept", b"")
 
 
 def _set(device: str, scope: Scope) -> str:
-    """Partitioned, so that a frame in another site's page may keep it, where there is TLS."""
+    """Return the cookie header; partitioned under TLS, for a frame in another site's page."""
     proto = dict(scope["headers"]).get(b"x-forwarded-proto", scope["scheme"].encode())
     framed = "SameSite=None; Secure; Partitioned" if proto == b"https" else "SameSite=Lax"
     return f"{COOKIE}={device}; Path=/; HttpOnly; {framed}"

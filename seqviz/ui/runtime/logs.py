@@ -1,9 +1,9 @@
-"""One line for each event, as text or JSON, and never what a student wrote.
+"""Logging: one line per event, as text or JSON, never with text that a student wrote.
 
 The message of an exception may quote its cause ("could not convert string to float: 'my secret'").
-So every record of the process, whoever makes it, is written with the exception's type and the
-places it went through, without its message; of our own refusals also the code. This is done where
-records are made, so no handler, not even Streamlit's own, can print more.
+Every record of the process therefore carries the exception's type and frames without its message,
+and the code of a `UserError`. The record factory does this, so no handler, Streamlit's included,
+can print more. `begin` is the public entry.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from seqviz.ui.server.log_flood import FloodFilter
 from seqviz.ui.streamlit_patches.log_handlers import adopt
 
 _STANDARD = {*RESERVED_ATTRS, "message", "asctime"}
-# Chatter of a server that says nothing but addresses: one line for each connection.
+# Loggers of the server that report only addresses, one line per connection.
 _QUIET = {"uvicorn.access": logging.WARNING, "uvicorn.error": logging.WARNING}
-MAX_MESSAGE_CHARS = 500  # characters of one message, or of one value in it
+MAX_MESSAGE_CHARS = 500  # of one message, or of one value in it
 _make: Any = logging.LogRecord
 _log = logging.getLogger(__name__)
 _flood = FloodFilter()
 
 
 class LineFormatter(logging.Formatter):
-    """Text: time, level, logger, message, then what the record brings along as name=value."""
+    """Text format: time, level, logger, message, then extra fields as name=value."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, and below it where an exception went through."""
+        """Return the line, followed by the frames of an exception."""
         brought = "".join(
             f" {name}={_plain(value)}"
             for name, value in vars(record).items()
@@ -50,7 +50,7 @@ class LineFormatter(logging.Formatter):
 
 
 class _Counting(logging.Filter):
-    """Counts the failures that a page had to tell a student."""
+    """Filter that counts failures reported to a student and passes every record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.levelno >= logging.ERROR and record.exc_text:
@@ -59,7 +59,13 @@ class _Counting(logging.Filter):
 
 
 def begin(level: str, form: str, stream: TextIO | None = None) -> None:
-    """Everything that is logged in this process goes to `stream` (stderr) in our form."""
+    """Send all log records of this process to a stream in one format.
+
+    Args:
+        level: name of the lowest level, in any case.
+        form: "json", otherwise text.
+        stream: default stderr.
+    """
     handler = logging.StreamHandler(stream or sys.stderr)
     date = "%Y-%m-%dT%H:%M:%S%z"
     names = {"asctime": "time", "levelname": "level", "name": "logger"}
@@ -81,7 +87,7 @@ def begin(level: str, form: str, stream: TextIO | None = None) -> None:
 
 
 def frames(error: BaseException | None) -> str:
-    """An exception and what caused it: types and places, no messages, no values."""
+    """Return an exception and its causes as types and frames, without messages or values."""
     parts = []
     observed: set[int] = set()
     while error is not None and id(error) not in observed:
@@ -93,7 +99,7 @@ def frames(error: BaseException | None) -> str:
 
 
 def error_name(error: BaseException) -> str:
-    """An exception in a word: its type, of our own refusals also the code."""
+    """Return the type of an exception, and the code of a `UserError`."""
     kind = type(error)
     name = kind.__qualname__ if kind.__module__ == "builtins" else _full(kind)
     return f"{name}[{error.code}]" if isinstance(error, UserError) else name
@@ -104,13 +110,13 @@ def _full(kind: type) -> str:
 
 
 def _record(*args: Any, **keywords: Any) -> logging.LogRecord:
-    """A record without the words of an exception, and with where it happened."""
+    """Return a log record without an exception's message, with lesson and bench of the run."""
     record: logging.LogRecord = _make(*args, **keywords)
     if isinstance(record.args, tuple):
         record.args = tuple(map(_value, record.args))
     elif isinstance(record.args, Mapping):
         record.args = {name: _value(value) for name, value in record.args.items()}
-    if isinstance(record.msg, str) and record.args:  # a form, which is ours
+    if isinstance(record.msg, str) and record.args:  # a format string, which comes from code
         record.msg = one_line(record.msg)
     else:
         record.msg = _value(record.msg)
@@ -123,35 +129,35 @@ def _record(*args: Any, **keywords: Any) -> logging.LogRecord:
 
 
 def _value(value: Any) -> Any:
-    """What is logged of a value: of an exception its type, of a text one line."""
+    """Return a log-safe form of a value: an exception's type, a text on one line."""
     if isinstance(value, BaseException):
         return error_name(value)
     return one_line(value)[:MAX_MESSAGE_CHARS] if isinstance(value, str) else value
 
 
 def one_line(text: str) -> str:
-    """The text without line breaks and other signs that are not to be seen."""
+    """Return a text with line breaks and other unprintable characters escaped."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _plain(value: Any) -> str:
-    """A value on one line, in quotes where it has a space."""
+    """Return a value on one line, quoted where it contains a space."""
     text = one_line(str(value))
     return f'"{text}"' if " " in text else text
 
 
 def summarize() -> None:
-    """Write how often was held back what has flooded the log."""
+    """Log how many records were suppressed by the flood filter."""
     for record in _flood.summaries():
         logging.getLogger(record.name).handle(record)
 
 
 def adopt_all() -> None:
-    """Make loggers with handlers of their own write through ours instead.
+    """Redirect loggers with their own handlers to the root handler.
 
-    Uvicorn makes its loggers after `begin`, so this is called again when it serves.
+    Uvicorn creates its loggers after `begin`, so this runs again when the server starts.
     """
     for name in list(logging.root.manager.loggerDict):
         if (logger := logging.getLogger(name)).handlers:
@@ -176,5 +182,5 @@ def _warned(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """A library's warning: which and where; its words may quote a text."""
+    """Log a library's warning by category and location; its message may quote a text."""
     _log.warning("%s at %s:%d", category.__name__, filename, lineno)

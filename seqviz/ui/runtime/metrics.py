@@ -1,8 +1,8 @@
-"""What the server counts, for `/metrics`: sessions, runs of pages, computing, refusals, failures.
+"""Prometheus metrics of the server: sessions, runs, computations, rejections, failures.
 
-In the format of Prometheus, in a registry of our own. Labels come from fixed sets (lessons of the
-catalogue, kinds of refusals, devices); nothing here says who did what. What can be read when it is
-asked for (queues, models, memory) is in `gauges`.
+The registry is separate from the default one. Labels come from fixed sets (lessons of the catalog,
+kinds of rejections, devices) and identify nobody. Gauges that are read on demand (queues, models,
+memory) are in `ui.app.collectors`. `text()` renders `/metrics`.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ import prometheus_client as prometheus
 from seqviz.content import catalog
 
 TYPE = prometheus.CONTENT_TYPE_LATEST
-ELSEWHERE = "none"  # the map, a notebook, a job: not a page of the catalogue
+ELSEWHERE = "none"  # home, a notebook, a job: no page of the catalog
 LESSONS = (*(lesson.slug for lesson in catalog.LESSONS), ELSEWHERE)
 RUNS = ("page", "new", "bench", "live", "embed")
-# Fixed kinds, so that nothing that a student wrote becomes a label.
+# Fixed kinds: nothing that a student has written becomes a label.
 REFUSALS = ("compute", "tokens", "jobs", "queue", "upload", "seat", "room", "other")
 SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
-prometheus.disable_created_metrics()  # when a series began doubles the page and helps nobody
+prometheus.disable_created_metrics()  # the creation times would double the page
 registry = prometheus.CollectorRegistry()
 _counter = partial(prometheus.Counter, registry=registry)
 _seconds = partial(prometheus.Histogram, buckets=SECONDS, registry=registry)
-_sessions = _counter("seqviz_sessions", "Sessions (tabs of browsers) since the start")
-_closed = _counter("seqviz_sessions_closed", "Sessions that have left and been forgotten")
+_sessions = _counter("seqviz_sessions", "Sessions (browser tabs) opened since the start")
+_closed = _counter("seqviz_sessions_closed", "Sessions released since the start")
 _runs = _seconds(
     "seqviz_run_seconds",
-    "Runs of a page's script: whole pages, and benches after a press; answers to a moving hand",
+    "Duration of script runs (pages, benches after an interaction) and live responses (drags)",
     ("lesson", "kind"),
 )
 _computing = _seconds(
-    "seqviz_compute_seconds", "Computations that were not in the cache", ("lesson",)
+    "seqviz_compute_seconds", "Duration of computations that were not in the cache", ("lesson",)
 )
-_hits = _counter("seqviz_cache_hits", "Results that were in the cache", ("lesson",))
-_misses = _counter("seqviz_cache_misses", "Results that had to be computed", ("lesson",))
-_errors = _counter("seqviz_errors", "Failures of the app that a student was told of", ("lesson",))
+_hits = _counter("seqviz_cache_hits", "Results found in the cache", ("lesson",))
+_misses = _counter("seqviz_cache_misses", "Results not found in the cache", ("lesson",))
+_errors = _counter("seqviz_errors", "Failures that a page reported to a student", ("lesson",))
 cache_bytes = prometheus.Gauge(
-    "seqviz_cache_bytes", "Results and figures that the class shares", registry=registry
+    "seqviz_cache_bytes", "Bytes of the shared cache of results and figures", registry=registry
 )
-_refusals = _counter("seqviz_refusals", "Wishes beyond a limit", ("kind",))
+_refusals = _counter("seqviz_refusals", "Requests rejected by a limit", ("kind",))
 
-# Made once: finding a labeled child takes longer than counting.
+# Created once: finding a labeled child takes longer than counting.
 _run = {(lesson, kind): _runs.labels(lesson, kind) for lesson in LESSONS for kind in RUNS}
 _compute = {lesson: _computing.labels(lesson) for lesson in LESSONS}
 _hit = {lesson: _hits.labels(lesson) for lesson in LESSONS}
@@ -54,13 +54,13 @@ _error = {lesson: _errors.labels(lesson) for lesson in LESSONS}
 _refusal = {kind: _refusals.labels(kind) for kind in REFUSALS}
 
 
-# In a worker: what was counted, with its arguments, for its parent to count. Else None.
+# In a worker: the recorded calls with their arguments, which the parent repeats. Else None.
 _noted: list[tuple[str, tuple[Any, ...]]] | None = None
 _counts: dict[str, Callable[..., None]] = {}
 
 
 def _counted(function: Callable[..., None]) -> Callable[..., None]:
-    """May be called in a worker (`ui.runtime.workers`), which nobody asks for its figures."""
+    """Make a counting function record its calls in a worker, whose own metrics nobody reads."""
 
     @wraps(function)
     def counting(*args: Any) -> None:
@@ -74,39 +74,47 @@ def _counted(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def drain_buffer() -> list[tuple[str, tuple[Any, ...]]]:
-    """What this worker has counted since the last call; from the first on it only notes."""
+    """Return the calls recorded in this worker since the last call, and start to record."""
     global _noted
     taken, _noted = _noted or [], []
     return taken
 
 
 def recount(notes: Sequence[tuple[str, tuple[Any, ...]]]) -> None:
-    """Count what a worker has noted."""
+    """Repeat the counting calls that a worker has recorded."""
     for name, args in notes:
         _counts[name](*args)
 
 
 def opened() -> None:
-    """A session has begun."""
+    """Count an opened session."""
     _sessions.inc()
 
 
 def closed() -> None:
-    """A session has been forgotten, with all that it held."""
+    """Count a session that was released with all its state."""
     _closed.inc()
 
 
 def observe_run(lesson: str, kind: str, seconds: float) -> None:
-    """A page ("page"), a bench that was not there before ("new") or a press ("bench") has run.
+    """Record the duration of a run.
 
-    Or a bench has been answered for while a hand moved ("live"), or shown alone ("embed").
+    Args:
+        lesson: slug, or "none".
+        kind: "page", "new" (first run of a bench), "bench" (interaction), "live" (drag) or "embed".
+        seconds: its duration.
     """
     _run[lesson, kind].observe(seconds)
 
 
 @_counted
 def observe_cache(lesson: str, seconds: float | None) -> None:
-    """A page asked for a result. seconds: what computing it took; None: it was in the cache."""
+    """Count a look-up in the result cache.
+
+    Args:
+        lesson: slug, or "none".
+        seconds: compute time of a miss; None for a hit.
+    """
     if seconds is None:
         _hit[lesson].inc()
     else:
@@ -116,16 +124,16 @@ def observe_cache(lesson: str, seconds: float | None) -> None:
 
 @_counted
 def failed(lesson: str) -> None:
-    """Something failed, and the page said so."""
+    """Count a failure that the page has reported."""
     _error[lesson].inc()
 
 
 @_counted
 def refused(kind: str) -> None:
-    """A limit was reached; kind: one of `REFUSALS`, else it counts as "other"."""
+    """Count a rejection by a limit; a kind that is not in `REFUSALS` counts as "other"."""
     _refusal.get(kind, _refusal["other"]).inc()
 
 
 def text() -> bytes:
-    """All figures, as Prometheus reads them."""
+    """Return all metrics in Prometheus text format."""
     return prometheus.generate_latest(registry)

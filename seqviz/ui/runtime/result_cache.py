@@ -1,9 +1,9 @@
-"""Computed and drawn once for the whole class: a bounded store, shared by all sessions.
+"""Process-wide cache of results and figures, bounded in bytes and shared by all sessions.
 
-Only this module caches. What is kept are results of pure functions (`seqviz.compute`) and figures
-made of them. Everybody gets the same object, whose arrays are made read-only, so a hundred students
-on one page hold it once and a look-up copies nothing. The clock runs inside, so a figure can say
-how long its numbers took when they were computed.
+No other module of the server caches results. Entries are results of pure functions
+(`seqviz.compute`) and figures drawn from them. All callers get the same object with read-only
+arrays: a hundred students on one page hold it once, and a look-up copies nothing. An entry carries
+its compute time, so a figure can state how long its numbers took. `cached` is the public entry.
 """
 
 from __future__ import annotations
@@ -29,15 +29,19 @@ from seqviz.ui.runtime import metrics, run_context
 
 R = TypeVar("R")
 MEGABYTE = 1_000_000
-NEW = 0.3  # share of the room for what has been asked for once
+NEW = 0.3  # share of the bytes for entries that were requested once
 
 
 class ResultCache:
-    """At most `room` bytes: one shelf for what was asked for once, one for what was asked again.
+    """Byte-bounded segmented LRU cache with single-flight computation.
 
-    On each, the least recently asked for goes first. So a hundred sliders in motion do not push out
-    the page that the whole class has open. What a class is sent counts as asked for again. Threads
-    that ask for one thing at once wait for one computation.
+    New entries go to a probation segment, entries requested again to a protected one; each evicts
+    its least recently used entry. A hundred sliders in motion therefore do not evict the page that
+    the class has open. A broadcast result is protected at once. Threads that request one key at the
+    same time wait for one computation.
+
+    Args:
+        room: bytes of both segments.
     """
 
     def __init__(self, room: float):
@@ -48,12 +52,12 @@ class ResultCache:
 
     @property
     def size(self) -> float:
-        """Bytes kept."""
+        """Bytes in use."""
         with self._lock:
             return float(self._once.currsize + self._again.currsize)
 
     def peek(self, key: bytes) -> Any:
-        """What is kept under a key; None where nothing is."""
+        """Return the cached result of a key; None if there is none."""
         with self._lock:
             result = self._look(key)
         return None if result is None else result.result
@@ -61,9 +65,14 @@ class ResultCache:
     def get_or_compute(
         self, key: bytes, compute: Callable[[], R], shared: bool = False
     ) -> Computed[R]:
-        """What is kept under a key, else what `compute` gives; raises what it raises.
+        """Return the cached result of a key, or compute and cache it.
 
-        shared: a whole class is sent it. What is larger than a shelf is given and not kept.
+        A result larger than its segment is returned uncached. Exceptions of `compute` pass through.
+
+        Args:
+            key: content hash of function and arguments.
+            compute: called once, even for concurrent requests of one key.
+            shared: the result is broadcast to a class; it goes to the protected segment.
         """
         while True:
             with self._lock:
@@ -79,7 +88,7 @@ class ResultCache:
             result = compute()
             computed = Computed(make_read_only(result), time.perf_counter() - started)
             content_hash.name_value(result, key)
-            with self._lock, suppress(ValueError):  # too large for the shelf
+            with self._lock, suppress(ValueError):  # larger than the segment
                 (self._again if shared else self._once)[key] = computed
             return computed
         finally:
@@ -98,7 +107,7 @@ class ResultCache:
 
 
 def make_read_only(value: R) -> R:
-    """The same object, with all arrays in it read-only."""
+    """Return the same object with all its arrays made read-only."""
     for part in _parts(value):
         if isinstance(part, np.ndarray):
             part.setflags(write=False)
@@ -106,7 +115,7 @@ def make_read_only(value: R) -> R:
 
 
 def size_of(value: object) -> float:
-    """Bytes that a result takes: its arrays, and roughly what is around them."""
+    """Return the bytes of a result: its arrays exactly, the objects around them roughly."""
     return sum(
         part.nbytes if isinstance(part, np.ndarray) else sys.getsizeof(part)
         for part in _parts(value)
@@ -117,12 +126,12 @@ _LEAVES = frozenset({str, bytes, bool, int, float, type(None), np.ndarray})
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    """A value and everything in it; of a figure, its JSON and about as much again stand for it."""
+    """Yield a value and everything in it; a figure counts as twice its JSON."""
     left = [value]
     while left:
         part = left.pop()
         yield part
-        if type(part) in _LEAVES:  # most there is: the pieces of a text
+        if type(part) in _LEAVES:  # the most frequent case: tokens of a text
             continue
         if isinstance(part, dict):
             left += part.values()
@@ -136,13 +145,16 @@ def _parts(value: Any) -> Iterator[Any]:
 
 @cache
 def result_cache() -> ResultCache:
-    """What the whole class shares, made when it is first asked for."""
+    """Return the cache of results and figures, created at the first call."""
     return ResultCache(MEGABYTE * settings.value("SEQVIZ_CACHE_MB"))
 
 
 @cache
 def files() -> ResultCache:
-    """Figures as files: apart, as one of them is as large as a hundred results."""
+    """Return the cache of exported figure files.
+
+    It is separate because one file is as large as a hundred results.
+    """
     return ResultCache(MEGABYTE * settings.value("SEQVIZ_CACHE_MB") / 2)
 
 
@@ -150,10 +162,9 @@ metrics.cache_bytes.set_function(lambda: result_cache().size)
 
 
 def cached(function: Callable[..., R]) -> Callable[..., Computed[R]]:
-    """`function`, looked up among the results of the whole class first.
+    """Return `function` behind the result cache; each call counts for the lesson that runs.
 
-    Each call is counted for the lesson whose page asks. Raises TypeError for arguments that cannot
-    be compared by value.
+    The wrapper raises TypeError for arguments that cannot be compared by value.
     """
 
     def get(*args: Any, **keywords: Any) -> Computed[R]:
@@ -168,9 +179,9 @@ def cached(function: Callable[..., R]) -> Callable[..., Computed[R]]:
 
 
 def vega(chart: Any) -> str:
-    """The specification of an Altair chart, without a size, as the page gives it one.
+    """Return the specification of an Altair chart without a size, which the page sets.
 
-    It is not compared with the schema, which takes longer than all the rest: the tests do that.
+    The schema is not validated, which would take longer than all the rest; the tests validate it.
     """
     specification = chart.to_dict(validate=False)
     for size in ("continuousWidth", "continuousHeight"):  # of Altair's default theme
@@ -181,9 +192,14 @@ def vega(chart: Any) -> str:
 def render(
     draw: Callable[..., Any], args: tuple[Any, ...], keywords: Mapping[str, Any], shared: bool
 ) -> RenderedFigure:
-    """`draw(*args, **keywords)`; shared: the class has been here, so look whether it is drawn.
+    """Return `draw(*args, **keywords)` as a rendered figure.
 
-    Where a slider moves to a value that nobody has had, looking would cost more than it saves.
+    Args:
+        draw: function of `seqviz.figures`, or one that returns an Altair chart.
+        args: its positional arguments.
+        keywords: its keyword arguments.
+        shared: look the figure up in the cache first. False where a slider moves to a new value:
+            the look-up would cost more than it saves.
     """
 
     def build() -> RenderedFigure:
@@ -198,6 +214,6 @@ def render(
         key = content_hash.hash_value(
             ("drawn", content_hash.hash_function(draw), args, dict(keywords))
         )
-    except TypeError:  # something that cannot be compared by value
+    except TypeError:  # arguments that cannot be compared by value
         return build()
     return result_cache().get_or_compute(key, build).result

@@ -1,4 +1,8 @@
-"""Who is where: the lesson of the page that runs, the session it runs for, how long it takes."""
+"""Context of a run: the session, lesson and bench that the current thread works for.
+
+`session()` is the public entry. `page`, `bench_run` and `acting_as` set the context and time the
+run.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +32,12 @@ _acting: ContextVar[Session | None] = ContextVar("acting", default=None)
 _alive = Sessions()
 _by_token: weakref.WeakValueDictionary[str, Session] = weakref.WeakValueDictionary()
 _by_owner: weakref.WeakValueDictionary[str, Session] = weakref.WeakValueDictionary()
-_left: deque[tuple[str, float]] = deque()  # name and opening of sessions that are no more
+_left: deque[tuple[str, float]] = deque()  # name and opening time of freed sessions, until logged
 
 
 @dataclass(frozen=True)
 class UploadedFile:
-    """A file of a student's own."""
+    """A file that a student has uploaded."""
 
     name: str
     content: bytes = field(repr=False)
@@ -41,17 +45,23 @@ class UploadedFile:
 
 @dataclass(eq=False)
 class Session:
-    """One tab of a browser.
+    """One browser tab.
 
-    name: made up, so that lines of the log belong together. lesson: of the page that ran last, to
-    which the benches belong that run by themselves. token: with which the browser asks for it
-    outside of its page; in no log. owner: its name in the queues of `seqviz.jobs`. connection:
-    Streamlit's name for it. texts: what the student has
-    written, by prefix of a bench and parameter. files, picks: what was uploaded, and chosen in it,
-    by the key of the widget: one file for each at most. page: that was drawn last. links: what
-    stands in the address of each lesson, here or when it was left, by the key of the control.
-    n_pending: requests of it that wait for an answer. seen: when a
-    page, a bench or an answer was last asked for. account: of its device.
+    Attributes:
+        name: random identifier that groups the session's log lines.
+        opened: `time.monotonic()` at the first run.
+        lesson: slug of the page that ran last; benches that rerun as fragments belong to it.
+        token: names the session in requests outside its page; never logged.
+        owner: name of the session in the queues of `seqviz.jobs`.
+        connection: Streamlit's id of the session.
+        texts: what the student has written, by bench prefix and parameter.
+        files: the last uploaded file of each uploader, by widget key.
+        picks: the choice made within each file, by widget key.
+        page: the page that was rendered last.
+        links: query parameters of each lesson, current or when it was left, by control key.
+        n_pending: requests of the session that wait for a response.
+        seen: `time.monotonic()` of the last request for a page, a bench or a live response.
+        account: quota of the session's device.
     """
 
     name: str
@@ -71,7 +81,7 @@ class Session:
 
     @property
     def is_open(self) -> bool:
-        """Whether its page is connected."""
+        """True where the page of the session is connected."""
         return connection.is_open(self.connection)
 
 
@@ -79,18 +89,22 @@ S = TypeVar("S", bound=Session)
 
 
 def lesson() -> str:
-    """The lesson whose page or bench is drawn in this thread; "none" elsewhere."""
+    """Return the slug of the lesson that this thread renders; "none" outside a lesson."""
     return _lesson.get() or metrics.ELSEWHERE
 
 
 def bench() -> str:
-    """The bench that is drawn in this thread; empty elsewhere."""
+    """Return the name of the bench that this thread renders; empty outside a bench."""
     return _bench.get()
 
 
 @contextmanager
 def page(slug: str) -> Iterator[None]:
-    """A run of a whole page; slug: the last part of its address."""
+    """Set the lesson while a full page runs, and record the run's duration.
+
+    Args:
+        slug: last part of the page's path.
+    """
     result = slug if slug in metrics.LESSONS else metrics.ELSEWHERE
     session = _session()
     session.seen, session.lesson = time.monotonic(), result
@@ -105,13 +119,18 @@ def page(slug: str) -> Iterator[None]:
 
 @contextmanager
 def bench_run(name: str, new: bool = False) -> Iterator[bool]:
-    """A bench is drawn: by itself (True), which is counted, or with its page, which counts that.
+    """Set the bench while it is rendered; yield True where it reruns as a fragment.
 
-    new: by itself for the first time, as the reader has come near; else it is a press. Both are
-    timed from here, so waiting for a turn (`ui.runtime.scheduler`) is in it.
+    The duration of a fragment run is recorded here; a bench that renders with its page counts in
+    the page's run. The time includes waiting for a slot (`ui.runtime.scheduler`).
+
+    Args:
+        name: of the bench.
+        new: the fragment runs for the first time, because the reader has scrolled near it;
+            otherwise it is an interaction.
     """
     page_s = _lesson.get()
-    alone = page_s is None  # no page runs around it
+    alone = page_s is None  # a fragment reruns without its page
     _session().seen = time.monotonic()
     of = _lesson.set(_session().lesson if page_s is None else page_s)
     token = _bench.set(name)
@@ -127,7 +146,7 @@ def bench_run(name: str, new: bool = False) -> Iterator[bool]:
 
 @contextmanager
 def acting_as(session: Session, slug: str, name: str) -> Iterator[None]:
-    """A bench is drawn for a session outside of its page."""
+    """Set session, lesson and bench while a bench is rendered outside its page."""
     session.seen = time.monotonic()
     acting, of, at = _acting.set(session), _lesson.set(slug), _bench.set(name)
     try:
@@ -139,47 +158,47 @@ def acting_as(session: Session, slug: str, name: str) -> Iterator[None]:
 
 
 def session() -> Session:
-    """The one for which this thread draws."""
+    """Return the session that this thread renders for."""
     return _acting.get() or _session()
 
 
 def by_connection(name: str) -> Session | None:
-    """The session that Streamlit calls so."""
+    """Return the session with this Streamlit session id."""
     return next((item for item in _alive.listed() if item.connection == name), None)
 
 
 def devices() -> set[ClientQuota]:
-    """The accounts of all sessions that there are."""
+    """Return the quotas of all live sessions."""
     alive = (reference() for reference in _by_owner.valuerefs())
     return {item.account for item in alive if item is not None}
 
 
 def count_active(since: float) -> int:
-    """How many devices have been in use since then; tabs where these are not told apart."""
+    """Return the number of devices used since a time; tabs count singly in a shared quota."""
     used = [item for item in _alive.listed() if item.seen >= since]
     return len({id(item if item.account.shared else item.account) for item in used})
 
 
 def by_token(token: str) -> Session | None:
-    """The session of this process with this token."""
+    """Return the session of this process with this token."""
     return _by_token.get(token)
 
 
 def register(session: S) -> S:
-    """Found by its token and by its owner from now on, as long as somebody keeps it."""
+    """Index a session by token and owner; the index holds weak references."""
     _by_token[session.token] = _by_owner[session.owner] = session
     return session
 
 
 def connected(owner: str) -> bool:
-    """Whether the page of this owner is connected; True where nothing is served."""
+    """Return True where the page of this job owner is connected, or where no server runs."""
     existing = _by_owner.get(owner)
     return existing.is_open if existing else connection.is_open("")
 
 
 @contextmanager
 def lesson_scope() -> Iterator[None]:
-    """A fragment of a page that is no bench, such as a question: it counts for its lesson."""
+    """Set the lesson while a fragment that is no bench (such as a question) runs."""
     of = _lesson.set(_lesson.get() or _session().lesson)
     try:
         yield
@@ -188,7 +207,7 @@ def lesson_scope() -> Iterator[None]:
 
 
 def flush_closed(everyone: bool = False) -> None:
-    """Count and log the sessions that have left memory since the last call, or all at the end."""
+    """Count and log sessions freed since the last call; all remaining ones if `everyone`."""
     if everyone:
         _left.extend((session.name, session.opened) for session in _alive.listed())
     while _left:
@@ -199,10 +218,11 @@ def flush_closed(everyone: bool = False) -> None:
 
 
 def _session() -> Session:
-    """Made at the first run of a session; it lives in its state, so the two are freed together.
+    """Return the session of this run, created at the first one.
 
-    A reader whose line was cut comes back to the same one. (What `st.cache_resource` keeps for a
-    session is released when the line is cut.)
+    The object lives in Streamlit's session state, so both are freed together, and a reader who
+    reconnects gets the same one. (`st.cache_resource` with session scope is released at a
+    disconnect.)
     """
     session: Session | None = st.session_state.get(KEY)
     if session is not None:
@@ -213,7 +233,8 @@ def _session() -> Session:
     st.session_state[KEY] = created
     created.account.tabs.add(created)
     _alive.add(register(created))
-    # Garbage is collected in any thread, perhaps in one that counts or logs: only noted then.
+    # Garbage collection may run in a thread that counts or logs, so the finalizer only takes a
+    # note.
     weakref.finalize(created, _left.append, (created.name, created.opened)).atexit = False
     metrics.opened()
     log.info("session opened", extra={"session": created.name})
@@ -221,7 +242,7 @@ def _session() -> Session:
 
 
 def _account() -> ClientQuota:
-    """Of the device that this page is shown on; without a browser there is one for each session."""
+    """Return the quota of the page's device; without a browser, a new one for each session."""
     if not (headers := st.context.headers):
         return ClientQuota()
     at = address(st.context.ip_address or "127.0.0.1", headers.get("X-Forwarded-For", ""))

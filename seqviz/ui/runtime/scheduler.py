@@ -1,35 +1,36 @@
-"""Who computes next: everything that takes time in this process waits here for its turn.
+"""Priority scheduler for everything that takes CPU time in this process.
 
-Python runs one thread at a time and lets them take turns of a millisecond. Of ten benches that are
-drawn so at once, each is ready when almost all are. Drawn one after the other, half of the students
-have theirs in half the time, and the thread that sends the messages shares with one other, not ten.
+Python switches between threads every millisecond. Ten benches that are rendered concurrently all
+finish at the end; rendered one after the other, half of the students have theirs in half the time,
+and the thread that sends messages competes with one thread instead of ten.
 
-What always holds (docs/scheduler.md says why; `benchmarks.scheduler` compares it with classes):
+Invariants (reasons in docs/scheduler.md; `benchmarks.scheduler` compares them with simpler rules):
 
-* One computes. Where it has done so for OVERLAP_AFTER_S another begins beside it, up to SLOTS
-  of the kind that begins: there is a place for a press beside two long pages, none for a file
-  beside them, and never are two files made at a time.
-* Slow are pages, files, who is a step behind, and whose turns of this kind usually take
-  OVERLAP_AFTER_S. Beside them another of their kind, or one before it, that is not slow begins at
-  once; the last place of a press is not for them.
-* A press goes before a page, a page before what follows, that before a picture under a hand that
-  moves on, and a file comes last. But no kind is passed over for ever: one that waits goes after
-  MAX_SKIPS others at the latest (and after kinds before it whose turn is due as well).
-* Within a kind whoever has used least of late goes first, counted in steps of USAGE_STEP_S: who has
-  just come and who presses now and then are equal. Of equals, whoever has waited longest for its
-  length goes first: for each second that a turn of theirs of this kind usually takes, others may go
-  before who come AGING_FACTOR seconds later.
-* One client computes MAX_PER_CLIENT things at a time, one where it is a step behind: nobody
-  fills all places.
-* Who has used HEAVY_USAGE_S of late comes after everybody else, and only alone. Whoever has waited
-  MAX_WAIT_S comes as if nothing had been used.
-* One that has computed for STUCK_AFTER_S has lost its place and goes on beside: a computation that
-  hangs stops nobody. Never more than MAX_CONCURRENT compute in all: if so many hang at once,
-  others wait for the first of them to end. The last RESERVED_SLOTS of these are not for who is
-  slow: where many slow ones slow each other down they all hang, and a press of 10 ms would stand
-  behind them.
-* Who gives up while it waits is not begun.
-* Who waits longer than NOTIFY_EVERY_S is told how many are before it, and again and again.
+* One ticket computes. Once it has run for OVERLAP_AFTER_S another starts beside it, up to SLOTS of
+  the starting ticket's priority: an interaction has a slot beside two long pages, an export does
+  not, and two exports never run at once.
+* A ticket is *slow* if it is a page or an export, if its client has used at least USAGE_STEP_S, or
+  if its turns of this priority usually take OVERLAP_AFTER_S. Beside a slow ticket one that is not
+  slow, of the same or a higher priority, starts at once. Slow interactions do not get the last
+  INTERACTION slot.
+* Order of priorities: interaction, page, dependent bench, drag, export. No priority starves: its
+  first ticket is due after MAX_SKIPS others (and after due tickets of higher priorities).
+* Within a priority the client with the lowest recent usage goes first, in steps of USAGE_STEP_S:
+  a client that has just arrived equals one that interacts now and then. Among equals the earliest
+  deadline goes first: time of arrival plus AGING_FACTOR times the usual CPU time of such a turn,
+  at most MAX_WAIT_S.
+* One client has MAX_PER_CLIENT slots, or one where its usage is a step or more: no client fills
+  all.
+* A client whose recent usage exceeds HEAVY_USAGE_S goes last and never concurrently. After
+  MAX_WAIT_S in the queue its usage is ignored (aging).
+* A ticket that has computed for STUCK_AFTER_S frees its slot and runs on: a computation that hangs
+  blocks nobody. At most MAX_CONCURRENT tickets compute in all; if so many hang at once, others wait
+  for the first to end. The last RESERVED_SLOTS of these are not for slow tickets: many slow ones
+  that slow each other down would all appear stuck, and an interaction of 10 ms would wait for them.
+* A ticket that is released while it waits never starts.
+* A waiting caller learns its queue position every NOTIFY_EVERY_S.
+
+`draw_queue()` is the public entry.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ from seqviz.models import device
 
 
 class Priority(IntEnum):
-    """Who comes first where several wait: whoever has nothing to look at before who has."""
+    """Priority of a ticket; those without a figure on the screen come before updates."""
 
     INTERACTION = 0
     PAGE = 1
-    DEPENDENT = 2  # a bench that builds on one that has been moved
-    DRAG = 3  # under a hand that will want another one soon, or that only may want it
+    DEPENDENT = 2  # a bench that depends on one whose settings changed
+    DRAG = 3  # a value that the drag will soon replace, or a prefetch
     EXPORT = 4
 
 
@@ -66,48 +67,55 @@ SLOTS = {
     Priority.DRAG: 2,
     Priority.EXPORT: 1,
 }
-# Turns of others, then it is theirs.
+# Tickets of other priorities that start before a waiting one is due.
 MAX_SKIPS = {Priority.PAGE: 3, Priority.DEPENDENT: 15, Priority.DRAG: 15, Priority.EXPORT: 30}
-OVERLAP_AFTER_S = 0.1  # seconds; most benches are drawn in less
-USAGE_STEP_S = 1.0  # seconds of the processor
-HEAVY_USAGE_S = 4.0
-AGING_FACTOR = 20.0
-MAX_WAIT_S = 10.0  # seconds
+OVERLAP_AFTER_S = 0.1  # most benches render in less
+USAGE_STEP_S = 1.0  # CPU seconds
+HEAVY_USAGE_S = 4.0  # CPU seconds
+AGING_FACTOR = 20.0  # seconds of deadline per expected CPU second
+MAX_WAIT_S = 10.0
 STUCK_AFTER_S = 3.0
 MAX_CONCURRENT = 8
 RESERVED_SLOTS = 3
 MAX_PER_CLIENT = 2
 NOTIFY_EVERY_S = 3.0
-TICK_S = 0.02  # seconds between two looks at whether another may begin, while anybody waits
+TICK_S = 0.02  # seconds between two dispatches while tickets wait
 log = logging.getLogger(__name__)
 _mine: ContextVar[Ticket | None] = ContextVar("mine", default=None)
 
 
 class SchedulerClient(Protocol):
-    """For whom something is computed."""
+    """A client that computations are scheduled and charged for."""
 
     @property
     def recent_cpu_s(self) -> float:
-        """Seconds of the processor that it has used of late."""
+        """Recently used CPU seconds."""
 
     def expected_cpu_s(self, rank: Priority, /) -> float:
-        """Seconds of the processor that one of its turns takes, as the last of this kind did."""
+        """Return the usual CPU seconds of a turn of this priority."""
 
 
 @dataclass(frozen=True)
 class SystemClient:
-    """What the server does by itself."""
+    """The server itself: it has used nothing."""
 
     recent_cpu_s: float = 0.0
 
     def expected_cpu_s(self, _rank: Priority, /) -> float:
-        """Nothing that others would have to wait for."""
+        """Return 0: work of the server has no backlog to age by."""
         return 0.0
 
 
 @dataclass(eq=False)
 class Ticket:
-    """A request to compute; enqueued_at: seconds. begin: called, under a lock, when it may."""
+    """A request to compute.
+
+    Attributes:
+        rank: its priority.
+        enqueued_at: `time.monotonic()` in seconds.
+        user: client that it is scheduled for.
+        begin: called under the scheduler's lock when the ticket gets a slot.
+    """
 
     rank: Priority
     enqueued_at: float
@@ -115,7 +123,7 @@ class Ticket:
     begin: Callable[[], object] = field(default=lambda: None, repr=False)
 
     def step(self, now: float) -> int:
-        """How far behind others of its kind."""
+        """Return the client's recent usage in steps of USAGE_STEP_S; 0 after MAX_WAIT_S."""
         return (
             0
             if now - self.enqueued_at >= MAX_WAIT_S
@@ -123,13 +131,13 @@ class Ticket:
         )
 
     def deadline(self) -> float:
-        """When it has waited long enough for its length: of equals the earliest goes first."""
+        """Return the time by which tickets of equal usage are ordered, earliest first."""
         return self.enqueued_at + min(
             MAX_WAIT_S, AGING_FACTOR * self.user.expected_cpu_s(self.rank)
         )
 
     def slow(self, now: float) -> bool:
-        """Whether it takes long, or its user has used much."""
+        """Return True where the ticket takes long or its client has used much."""
         long = (
             self.rank in (Priority.PAGE, Priority.EXPORT)
             or self.user.expected_cpu_s(self.rank) >= OVERLAP_AFTER_S
@@ -137,12 +145,16 @@ class Ticket:
         return long or self.step(now) > 0
 
     def heavy(self, now: float) -> bool:
-        """Whether it comes after everybody else."""
+        """Return True where the ticket goes after all others."""
         return self.step(now) * USAGE_STEP_S >= HEAVY_USAGE_S
 
 
 class Scheduler:
-    """Who may compute, without threads: times are given. drawing: since when each does."""
+    """The scheduling rules without threads; callers pass the time.
+
+    Attributes:
+        drawing: start time of each ticket that computes.
+    """
 
     def __init__(self) -> None:
         self.drawing: dict[Ticket, float] = {}
@@ -151,15 +163,15 @@ class Scheduler:
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
+        """Number of waiting tickets."""
         return sum(map(len, self._queues.values()))
 
     def enqueue(self, ticket: Ticket) -> None:
-        """One more wants to compute."""
+        """Add a waiting ticket."""
         self._queues[ticket.rank].append(ticket)
 
     def queue_position(self, ticket: Ticket, now: float) -> int:
-        """How many of those that wait go first, as things stand; passed over is nobody here."""
+        """Return the number of waiting tickets before this one; MAX_SKIPS is not considered."""
 
         def sort_key(subset: Ticket) -> tuple[bool, Priority, int, float]:
             return subset.heavy(now), subset.rank, subset.step(now), subset.deadline()
@@ -168,14 +180,14 @@ class Scheduler:
         return sum(sort_key(some) < mine for queue in self._queues.values() for some in queue)
 
     def release(self, ticket: Ticket) -> None:
-        """It has computed, or waits no more."""
+        """Remove a ticket that has computed or no longer waits."""
         if ticket in self.drawing:
             del self.drawing[ticket]
         else:
             self._queues[ticket.rank].remove(ticket)
 
     def dispatch(self, now: float) -> list[Ticket]:
-        """Those that may compute from now on."""
+        """Start all tickets that may start now and return them."""
         admitted: list[Ticket] = []
         while self.waiting and (ticket := self._next(now)) is not None:
             self._queues[ticket.rank].remove(ticket)
@@ -188,7 +200,7 @@ class Scheduler:
         return admitted
 
     def _next(self, now: float) -> Ticket | None:
-        """The first that there is a place for; none beside one that has only just begun."""
+        """Return the next ticket that may start; None beside a fast one that has just started."""
         counted = sum(now - since < STUCK_AFTER_S for since in self.drawing.values())
         young = [item for item, since in self.drawing.items() if now - since < OVERLAP_AFTER_S]
         if len(self.drawing) >= MAX_CONCURRENT or not all(item.slow(now) for item in young):
@@ -204,7 +216,14 @@ class Scheduler:
         return min(heads, key=lambda result: result[:3])[3] if heads else None
 
     def _has_place(self, ticket: Ticket, now: float, counted: int, young: list[Ticket]) -> bool:
-        """counted: places that are taken. young: those that have only just begun."""
+        """Return True where a ticket may start.
+
+        Args:
+            ticket: the waiting ticket.
+            now: time in seconds.
+            counted: occupied slots.
+            young: tickets that started less than OVERLAP_AFTER_S ago.
+        """
         slow = ticket.slow(now)
         positions = (
             1
@@ -218,13 +237,13 @@ class Scheduler:
         if ticket.rank == Priority.EXPORT and any(
             other.rank == Priority.EXPORT for other in self.drawing
         ):
-            return False  # however long that one takes
+            return False  # even where that one has lost its slot as stuck
         own = sum(other.user is ticket.user for other in self.drawing)
         return own < (1 if ticket.step(now) else MAX_PER_CLIENT)
 
 
 class DrawQueue:
-    """The places to compute; who finds them taken waits."""
+    """Thread-safe scheduler: callers block or await until they get a slot."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -234,13 +253,13 @@ class DrawQueue:
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
+        """Number of waiting tickets."""
         with self._lock:
             return self._order.waiting
 
     @property
     def busy(self) -> bool:
-        """Whether whoever comes now has to wait."""
+        """True where a ticket computes or waits."""
         with self._lock:
             return bool(self._order.drawing or self._order.waiting)
 
@@ -251,9 +270,12 @@ class DrawQueue:
         user: SchedulerClient | None = None,
         notify: Callable[[int], object] | None = None,
     ) -> Iterator[None]:
-        """Within, this thread computes.
+        """Wait for a slot and hold it while the body runs.
 
-        notify: is given how many are before it, each `TELL` seconds; what it raises ends the wait.
+        Args:
+            rank: priority of the ticket.
+            user: client that it is scheduled for; default: the server.
+            notify: called with the queue position every NOTIFY_EVERY_S; an exception ends the wait.
         """
         turn = threading.Event()
         me = self.enqueue(rank, turn.set, user)
@@ -270,9 +292,9 @@ class DrawQueue:
 
     @contextmanager
     def yield_slot(self) -> Iterator[None]:
-        """Within, this thread waits for another device: its place is for others until it is back.
+        """Release this thread's slot while the body waits for another device, then wait for a slot.
 
-        Nothing changes for a thread without a place.
+        No effect in a thread without a slot.
         """
         me = _mine.get()
         if me is None:
@@ -290,7 +312,7 @@ class DrawQueue:
             back.wait()
 
     async def acquire(self, rank: Priority, user: SchedulerClient) -> Ticket:
-        """Returns when a thread may compute; who asked calls `leave` when it has."""
+        """Await a slot; the caller calls `release` when its thread has computed."""
         loop = asyncio.get_running_loop()
         turn = loop.create_future()
 
@@ -317,7 +339,7 @@ class DrawQueue:
     def enqueue(
         self, rank: Priority, begin: Callable[[], object], user: SchedulerClient | None = None
     ) -> Ticket:
-        """One more wants to compute; `begin` is called when it may, in any thread."""
+        """Add a ticket; `begin` is called, in any thread, when it gets a slot."""
         ticket = Ticket(rank, time.monotonic(), user or SystemClient(), begin)
         with self._lock:
             self._order.enqueue(ticket)
@@ -325,7 +347,7 @@ class DrawQueue:
         return ticket
 
     def release(self, ticket: Ticket) -> None:
-        """It has computed, or waits no more."""
+        """Free the slot of a ticket, or remove it from the queue."""
         with self._lock:
             self._order.release(ticket)
             self._dispatch()
@@ -342,19 +364,19 @@ class DrawQueue:
                 self._watch.start()
 
     def _look(self) -> None:
-        """Places come free by time, too."""
+        """Dispatch every TICK_S while tickets wait, because slots also become free with time."""
         while self._somebody.wait():
             time.sleep(TICK_S)
             try:
                 with self._lock:
                     self._dispatch()
-            except Exception:  # else nobody would look any more
-                log.exception("nobody could be let in")
+            except Exception:  # the thread must go on, or the queue stops
+                log.exception("scheduler: a dispatch failed")
 
 
 @contextmanager
 def holding(ticket: Ticket) -> Iterator[None]:
-    """Within, this thread computes in this place."""
+    """Make a ticket's slot that of this thread while the body runs."""
     token = _mine.set(ticket)
     try:
         yield
@@ -364,7 +386,7 @@ def holding(ticket: Ticket) -> Iterator[None]:
 
 @cache
 def draw_queue() -> DrawQueue:
-    """The one of this process."""
+    """Return the queue of this process."""
     return DrawQueue()
 
 

@@ -1,12 +1,12 @@
-"""Processes beside this one that answer questions, where there are cores for them.
+"""Worker processes that answer self-contained requests on further cores.
 
-Python runs one thread at a time: a class in which every hand moves waits for one core. A question
-that carries all that its answer needs can go to another process, over a pipe of that process's own.
-One that dies, or that takes longer than anybody waits, is replaced: whoever asked it is told so
-and finds the answer here. With its end of the pipe a process loses its parent, and ends.
+Python runs one thread at a time, so a class that drags sliders waits for one core. A request that
+carries everything its response needs can go to a worker process over a pipe. A worker that dies or
+exceeds PATIENCE is replaced; the caller gets WorkerDiedError and computes in this process. A worker
+ends when the parent's end of the pipe closes.
 
-No pool of the standard library: there, one process that dies takes every question along, and one
-that hangs cannot be told from the others.
+`concurrent.futures` is not used: there one dead process fails every request, and a hanging one
+cannot be told from the others. `Workers` is the public entry.
 """
 
 from __future__ import annotations
@@ -24,21 +24,25 @@ from typing import Any
 
 from seqviz.core.child_process import ChildProcess
 
-PATIENCE = 5.0  # seconds that an answer may take; a browser waits no longer (bench/live.js)
-MAX_BACKLOG = 2  # questions that may wait for one process while another has none
+PATIENCE = 5.0  # seconds for a response; a browser waits no longer (bench/live.js)
+MAX_BACKLOG = 2  # requests that may wait for one worker while another has none
 _BEGIN = "import sys; from seqviz.ui.runtime import workers; workers.serve(int(sys.argv[1]))"
 log = logging.getLogger(__name__)
 
 
 class WorkerDiedError(Exception):
-    """The process has died, or took too long."""
+    """A worker process that died or took too long."""
 
 
 class Worker:
-    """One process, and the thread that speaks with it. Both functions must be a module's own.
+    """One worker process and the thread that talks to it.
 
-    prepare: called there once, before the first question. work: gives the answer to a question; it
-    raises nothing. ready: set while it can be asked.
+    Args:
+        prepare: module-level function, called once in the process before the first request.
+        work: module-level function that maps a request to a response; it never raises.
+
+    Attributes:
+        ready: set while the process accepts requests.
     """
 
     def __init__(self, prepare: Callable[[], None], work: Callable[[Any], Any]):
@@ -52,11 +56,11 @@ class Worker:
 
     @property
     def waiting(self) -> int:
-        """Questions that nobody has begun to answer."""
+        """Number of requests that have not started."""
         return self._asked.qsize()
 
     def submit(self, question: Any) -> Future[Any] | None:
-        """The answer to come, or `Gone`; None where there is no process at the moment."""
+        """Return the future response, which may raise WorkerDiedError; None without a process."""
         with self._lock:
             if not self.ready.is_set():
                 return None
@@ -65,7 +69,7 @@ class Worker:
             return future
 
     def close(self) -> None:
-        """End the process; what waits is told."""
+        """End the process; waiting requests raise WorkerDiedError."""
         self._closed = True
         self._asked.put(None)
         if self._child is not None:
@@ -85,7 +89,7 @@ class Worker:
                     line.recv()
                 except (EOFError, OSError):  # the next one would end so, too
                     if not self._closed:
-                        log.error("a worker does not start: its questions are answered here")
+                        log.error("worker: no process starts; this process answers instead")
                     return
                 self.ready.set()
                 self._speak(line)
@@ -96,7 +100,7 @@ class Worker:
                     item[0].set_exception(WorkerDiedError())
 
     def _speak(self, line: Connection) -> None:
-        """One question after another, until an answer does not come."""
+        """Send one request after another until a response fails."""
         while (item := self._asked.get()) is not None:
             future, question = item
             if not future.set_running_or_notify_cancel():
@@ -107,27 +111,28 @@ class Worker:
                     raise TimeoutError
                 answer = line.recv()
             except (EOFError, OSError) as error:  # TimeoutError is one of these
-                log.warning("a worker is replaced: %s", type(error).__name__)
+                log.warning("worker: the process is replaced (%s)", type(error).__name__)
                 future.set_exception(WorkerDiedError())
                 return
             future.set_result(answer)
 
 
 class Workers:
-    """So many processes; all: of them."""
+    """A fixed number of workers; `all` lists them."""
 
     def __init__(self, count: int, prepare: Callable[[], None], work: Callable[[Any], Any]):
         self.all = [Worker(prepare, work) for _ in range(count)]
 
     @property
     def busy(self) -> bool:
-        """Whether anything waits."""
+        """True where a request waits."""
         return any(worker.waiting for worker in self.all)
 
     def submit(self, key: Hashable, question: Any) -> Future[Any] | None:
-        """The answer to come; None where no process is there.
+        """Return the future response; None where no process is ready.
 
-        Equal keys go to one process, which keeps what it has computed, unless others wait for it.
+        Requests with equal keys go to the same worker, which caches its results, unless its backlog
+        exceeds the shortest one by more than MAX_BACKLOG.
         """
         ready = [worker for worker in self.all if worker.ready.is_set()]
         if not ready:
@@ -139,13 +144,17 @@ class Workers:
         )
 
     def close(self) -> None:
-        """End all."""
+        """End all workers."""
         for worker in self.all:
             worker.close()
 
 
 def serve(descriptor: int) -> None:
-    """What runs in the process, at the other end of the pipe."""
+    """Run the request loop of a worker process.
+
+    Args:
+        descriptor: file descriptor of the pipe to the parent.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent's, which then closes the line
     line = Connection(descriptor)
     with suppress(EOFError, OSError):  # the parent has gone
