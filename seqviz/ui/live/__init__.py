@@ -1,1 +1,1 @@
-"""Answers to a slider that is being dragged, without a Streamlit rerun."""
+"""Responses to a slider that is being dragged, without a Streamlit rerun."""

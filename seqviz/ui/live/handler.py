@@ -1,16 +1,17 @@
-"""The way of a moving hand: a bench with these values, without a run of its page.
+"""Serve a bench for given control values without a Streamlit rerun (the "fast path").
 
-A page tells the browser where to ask (`live_descriptor`). While a slider moves, the browser asks
-that route (`endpoint`) for figure, read-outs and sentences, and draws them (`bench/live.js`); the
-page hears of the value when the hand has come to rest. What stands in the address is what a link
-carries, but no text of a student's: that is kept with the session, which the browser names by a
-token. A text that is being typed travels in a header. The answer is drawn in the draw queue as a
-press, is kept for the class, and what has to be computed for it counts for the student. Nothing is
-started, fetched or trained for it: where a bench would have to wait, there is no answer, and the
-page says why. While a hand rests, the browser asks for the steps beside it, which a class that is
-busy does not get. Where a bench answers in the browser (`ClientRenderer`) the route gives what that
-takes, once for all that a hand moves. A large array that the browser has from the answer before
-does not travel again: it names those that it has, and their names stand in their places.
+The page gives the browser a URL (`live_descriptor`). While a slider is dragged, `bench/live.js`
+requests it (`endpoint`) and patches figure, metrics and text in place; on release the page reruns
+once with the final value. Responses are cached process-wide, scheduled as INTERACTION or DRAG, and
+their CPU time is charged to the client's quota. A request starts no job, download or model load:
+the response is empty where the bench would have to wait, and the page says why.
+
+The URL carries what a permalink does, but no user text: the page's texts are stored in the session,
+which the browser names by a token, and a text that is being typed travels in a header
+(`H_LIVE_TEXT`). While nothing is dragged, the browser prefetches neighboring values; a busy server
+rejects these requests. For a bench with a `ClientRenderer` the route serves its payloads, once per
+drag. A large array that the browser already has is not sent again: the request lists known arrays,
+and their names replace them in the response.
 """
 
 from __future__ import annotations
@@ -60,15 +61,13 @@ if TYPE_CHECKING:
 
 H_SESSION = "x-seqviz-session"
 H_KNOWN_ARRAYS = "x-seqviz-known-arrays"
-H_PREFETCH = "x-seqviz-prefetch"  # nobody looks at it yet
+H_PREFETCH = "x-seqviz-prefetch"  # the value is not on screen yet
 H_LIVE_TEXT = "x-seqviz-live-text"  # texts being typed, as JSON by the names of their controls
-H_PAYLOAD = "x-seqviz-payload"  # of what answers in the browser
-H_DRAGGING = "x-seqviz-dragging"  # the hand has not stopped here
-VIEW_PARAMS = ("lang", "present", "dark", "own")  # names in the address that are no parameter's
-MAX_REQUESTS_PER_SESSION = (
-    4  # requests of one visitor; a browser has one for each bench that a hand moves
-)
-MAX_REMEMBERED_ADDRESSES = 1000  # addresses that are remembered as not for a worker
+H_PAYLOAD = "x-seqviz-payload"  # name of a payload of a client renderer
+H_DRAGGING = "x-seqviz-dragging"  # the drag has not paused at this value
+VIEW_PARAMS = ("lang", "present", "dark", "own")  # names in the query that are no parameters
+MAX_REQUESTS_PER_SESSION = 4  # a browser has one for each bench that a drag affects
+MAX_REMEMBERED_ADDRESSES = 1000  # queries known to need the main process
 log = logging.getLogger(__name__)
 R = TypeVar("R")
 
@@ -76,9 +75,14 @@ R = TypeVar("R")
 def live_descriptor(
     bench: Bench, params: Mapping[str, Any], lang: str, presenting: bool, dark: bool
 ) -> dict[str, Any] | None:
-    """Where the browser asks for this bench; None where it has nothing that a hand moves.
+    """Return what the browser needs to request this bench; None if no control is live.
 
-    params: by prefix, its parameters and those of the benches that it builds on.
+    Args:
+        bench: to be requested.
+        params: by bench prefix, the parameters of the bench and of those that it depends on.
+        lang: language code.
+        presenting: presenter mode.
+        dark: dark theme.
     """
     start = f"{bench.prefix}."
     typed = _live_texts(bench)
@@ -97,7 +101,7 @@ def live_descriptor(
         link = controls.permalink(prefix, values)
         own |= {key: link.pop(key) for key in (f"{prefix}.{name}" for name in texts) if key in link}
         query |= link
-    if own:  # another text is another address; nobody else can tell from it which
+    if own:  # the URL changes with the text but does not reveal it
         query["own"] = content_hash.hash_value((session.token, sorted(own.items()))).hex()[:8]
     query |= {"present": "true"} if presenting else {}
     query |= {"dark": "true"} if dark else {}
@@ -113,7 +117,7 @@ def live_descriptor(
 
 
 def _client_renderer(bench: Bench) -> dict[str, Any]:
-    """The script that answers in the browser, and the names in an address that it depends on."""
+    """Return the script of the client renderer and the query names that it depends on."""
     assert bench.answers is not None
     needs = [f"{bench.prefix}.{name}" for name in bench.answers.needs]
     return {"script": bench.answers.script, "dependencies": ["lang", "present", "own", *needs]}
@@ -121,7 +125,7 @@ def _client_renderer(bench: Bench) -> dict[str, Any]:
 
 @cache
 def _dragged_keys(bench: Bench) -> tuple[str, ...]:
-    """The parameters that a hand moves, as they stand in an address."""
+    """Return the query names of the draggable controls."""
     return tuple(
         f"{bench.prefix}.{name}"
         for name, control in controls.controls(bench.declaration)
@@ -131,7 +135,7 @@ def _dragged_keys(bench: Bench) -> tuple[str, ...]:
 
 @cache
 def _live_texts(bench: Bench) -> dict[str, controls.TextInput]:
-    """The texts whose figure follows while they are typed, as they would stand in an address."""
+    """Return the text controls whose figure updates while the user types, by query name."""
     return {
         f"{bench.prefix}.{name}": control
         for name, control in controls.controls(bench.declaration)
@@ -140,10 +144,10 @@ def _live_texts(bench: Bench) -> dict[str, controls.TextInput]:
 
 
 def typed_texts(bench: Bench, payload: str) -> dict[str, str]:
-    """What is being typed, as the browser tells it; what it says may be anything.
+    """Return the validated live texts of a request header, by query name.
 
-    Raises ValueError for what is no text of such a control. Half of a character, which JSON can
-    say, becomes the sign for one that cannot be read.
+    The header may contain anything. Raises ValueError for anything but texts of live text controls.
+    A lone surrogate, which JSON can express, becomes the replacement character.
     """
     texts = json.loads(unquote(payload)) if payload else {}
     existing = _live_texts(bench)
@@ -158,7 +162,7 @@ def typed_texts(bench: Bench, payload: str) -> dict[str, str]:
 
 
 def _text_names(declaration: type[Any]) -> frozenset[str]:
-    """The parameters in which students write."""
+    """Return the names of the text controls."""
     return frozenset(
         name
         for name, control in controls.controls(declaration)
@@ -167,7 +171,7 @@ def _text_names(declaration: type[Any]) -> frozenset[str]:
 
 
 class _UncacheableError(Exception):
-    """An answer that is not for what the class shares."""
+    """A response that must not enter the shared cache."""
 
     def __init__(self, answer: LiveResponse):
         super().__init__()
@@ -181,10 +185,17 @@ def render_bench(
     host_type: type[LiveHost] = LiveHost,
     shared: bool = False,
 ) -> LiveResponse:
-    """What a bench shows with the values of an address. shared: a whole class is sent it.
+    """Return the output of a bench for the values of a query.
 
     Raises ValueError for values that no control has, PendingError where the page would wait, and
-    what the body of the bench raises.
+    the errors of the bench's body.
+
+    Args:
+        bench: to be rendered.
+        query: language, view and control values, as in a permalink.
+        session: provides the texts if the query has "own".
+        host_type: `LiveHost`, or `WorkerHost` in a worker.
+        shared: the response is broadcast to a class.
     """
     view, values = _parse_query(bench, query, session)
     own, dark = "own" in query, query.get("dark") == "true"
@@ -210,7 +221,7 @@ def render_bench(
 def _parse_query(
     bench: Bench, query: Mapping[str, str], session: Session
 ) -> tuple[Style, dict[str, Any]]:
-    """The looks and the values of an address, with the texts that are kept with the session."""
+    """Return style and control values of a query, with the texts of the session."""
     lang = query.get("lang", DEFAULT)
     view = style(matching(lang) or DEFAULT, query.get("present") == "true")
     prefix = f"{bench.lesson.record.code}."
@@ -231,7 +242,7 @@ def _parse_query(
 def client_payload(bench: Bench, name: str, query: Mapping[str, str], session: Session) -> bytes:
     """Return a payload of a client renderer, as JSON.
 
-    Raises as `render_bench` does, and KeyError where there is no such payload.
+    Raises the errors of `render_bench`, and KeyError for an unknown payload.
     """
     view, values = _parse_query(bench, query, session)
     needs = bench.answers.needs if bench.answers else ()
@@ -250,12 +261,12 @@ def client_payload(bench: Bench, name: str, query: Mapping[str, str], session: S
 
 @cache
 def render_threads() -> ThreadPoolExecutor:
-    """The threads in which answers are made; as many as compute at a time."""
+    """Return the threads that render responses, MAX_CONCURRENT of them."""
     return ThreadPoolExecutor(MAX_CONCURRENT, "live")
 
 
 async def endpoint(request: Request) -> Response:
-    """Answer one request; one that nobody waits for any more is not begun."""
+    """Respond to a live request; a request whose client has disconnected is not started."""
     from starlette.responses import Response
 
     slug, name = request.path_params["slug"], request.path_params["bench"]
@@ -267,7 +278,7 @@ async def endpoint(request: Request) -> Response:
     payload = request.headers.get(H_PAYLOAD)
     if payload is not None and (bench.answers is None or payload not in bench.answers.parts):
         return Response(status_code=404)
-    if session is None:  # of another process, or of one that has gone
+    if session is None:  # a session of another process, or a closed one
         return Response(status_code=403)
     is_prefetch = H_PREFETCH in request.headers
     if is_prefetch and (session.n_pending > 0 or draw_queue().busy or workers().busy):
@@ -326,7 +337,7 @@ async def endpoint(request: Request) -> Response:
 
 
 async def race_disconnect(disconnected: asyncio.Future[Any], work: Awaitable[Any]) -> Any:
-    """Status and body; None where somebody has gone: who asks, or the worker that answers."""
+    """Return status and body; None where the client has disconnected or the worker has died."""
     waiting = asyncio.ensure_future(work)
     await asyncio.wait({waiting, disconnected}, return_when=asyncio.FIRST_COMPLETED)
     if not waiting.done():
@@ -344,7 +355,7 @@ async def race_disconnect(disconnected: asyncio.Future[Any], work: Awaitable[Any
 async def _render_scheduled(
     rank: Priority, bench: Bench, query: Mapping[str, str], session: Session, known_arrays: Set[str]
 ) -> tuple[int, bytes]:
-    """Status and body. known_arrays: names of arrays that the browser has."""
+    """Return status and body, rendered in a thread with a slot."""
     work = partial(_render_response, bench, query, session, known_arrays, rank=rank)
     return await run_scheduled(rank, session.account, work)
 
@@ -352,7 +363,7 @@ async def _render_scheduled(
 async def run_scheduled(
     rank: Priority, account: ClientQuota, work: Callable[..., R], *args: Any
 ) -> R:
-    """What `work(*args)` returns, in a thread, when it is this account's turn."""
+    """Return the result of `work(*args)`, run in a thread when the account gets a slot."""
     turn = await draw_queue().acquire(rank, account)
 
     def build() -> R:
@@ -388,23 +399,23 @@ def _render_response(
             return 200, render_bench(bench, query, session, host_type).encode(known_arrays)
         except NeedsMainProcessError:
             raise
-        except (PendingError, ValueError):  # the page says what is to be done
+        except (PendingError, ValueError):  # the page says what to do
             return 204, b""
         except Exception:
-            log.exception("a bench failed under a moving hand")
+            log.exception("live: a bench failed")
             return 500, b""
 
 
 @cache
 def workers() -> Workers:
-    """Those of this process; they begin to run when this is first called."""
+    """Return the workers of this process, started at the first call."""
     return Workers(settings.value("SEQVIZ_WORKERS"), _prepare_worker, _worker_main)
 
 
 def _dispatch_to_worker(
     bench: Bench, query: Mapping[str, str], session: Session, known_arrays: Set[str]
 ) -> Future[RenderResponse] | None:
-    """The reply of a worker, if this can be answered by one and one is there."""
+    """Return the future response of a worker; None where this process must answer."""
     moved = {*_dragged_keys(bench), *_live_texts(bench)}
     fixed = (bench.prefix, *sorted(item for item in query.items() if item[0] not in moved))
     if fixed in _only_here or (account := charging.lease(session.account)) is None:
@@ -412,7 +423,7 @@ def _dispatch_to_worker(
     texts = session.texts if "own" in query else {}
     request = RenderRequest(bench.lesson.slug, bench.name, query, texts, known_arrays, account)
     sent = workers().submit((bench.prefix, *sorted(query.items())), request)
-    if sent is not None:  # also where nobody waits any more
+    if sent is not None:  # charged even after a disconnect
         sent.add_done_callback(partial(_charge_reply, session, bench.lesson.slug, fixed))
     return sent
 
@@ -430,13 +441,13 @@ def _charge_reply(
         _only_here.add(signature)
 
 
-# Addresses without what a hand moves, for which a worker did not have all that it takes.
+# Queries without their live values for which a worker lacked something.
 _only_here: set[Any] = set()
 
 
 def _prepare_worker() -> None:
-    """In a worker, before the first request."""
-    from seqviz.ui.runtime import logs  # a page needs nothing of it
+    """Prepare a worker before its first request."""
+    from seqviz.ui.runtime import logs  # imported only in a worker
 
     logs.begin(settings.value("SEQVIZ_LOG_LEVEL"), settings.value("SEQVIZ_LOG_FORMAT"))
     metrics.drain_buffer()
@@ -447,7 +458,7 @@ def _prepare_worker() -> None:
 
 
 def _worker_main(request: RenderRequest) -> RenderResponse:
-    """In a worker: answer for a visitor of its parent."""
+    """Render a response in a worker."""
     bench = getattr(lessons, request.slug).lesson.benches[request.bench]
     status: int | None = None
     body = b""
@@ -459,6 +470,6 @@ def _worker_main(request: RenderRequest) -> RenderResponse:
 
 
 async def wait_for_disconnect(request: Request) -> None:
-    """Returns when who has asked waits no more."""
+    """Return when the client has disconnected."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -1,4 +1,4 @@
-"""The host of a bench while a hand moves: nothing is started, fetched or trained for it."""
+"""`LiveHost`: runs a bench for a drag request; raises PendingError instead of starting work."""
 
 from __future__ import annotations
 
@@ -25,9 +25,12 @@ R = TypeVar("R")
 
 @dataclass
 class LiveHost(ServerHost, LocalHost):
-    """session: of the student. prefix: of the bench.
+    """Host of a bench for a drag request.
 
-    is_cacheable: whether the answer would be the same for everybody, at any time.
+    Attributes:
+        session: of the student.
+        prefix: of the bench.
+        is_cacheable: True where the response is the same for every client at any time.
     """
 
     session: Session = field(kw_only=True)
@@ -35,8 +38,7 @@ class LiveHost(ServerHost, LocalHost):
     is_cacheable: bool = True
 
     def model(self, name: str, text: str | None, other: str) -> str:
-        """The device of a model that is in memory; raises PendingError where one has to wait for
-        it."""
+        """Return the device of a loaded model; raises PendingError where it would have to load."""
         if not ready.is_ready(name, text, other):
             raise PendingError
         if text is not None and not forward_cache.is_cached(name, text, other):
@@ -46,7 +48,7 @@ class LiveHost(ServerHost, LocalHost):
     def training_result(
         self, function: Callable[..., R], keywords: Mapping[str, Any], so_far: FigureCall | None
     ) -> TrainingResult[R] | None:
-        """The result of a job that is done, or what came with the app."""
+        """Return the result of a finished job or the shipped one; None without either."""
         self.is_cacheable = False
         job = job_state.find_job(function, keywords)
         if job is not None and job.state == "done":
@@ -54,12 +56,12 @@ class LiveHost(ServerHost, LocalHost):
         return shipped(function, keywords)
 
     def upload(self, name: str) -> bytes | None:
-        """What the page has last read of the student's file."""
+        """Return the file that the student has uploaded on the page."""
         self.is_cacheable = False
         file = self.session.files.get(f"{self.prefix}.{name}")
         return file.content if file else None
 
     def pick(self, name: str, options: Sequence[str], first: int) -> str:
-        """What is chosen on the page, in the data of this student."""
+        """Return the choice that the student has made on the page for the uploaded file."""
         chosen = self.session.picks.get(f"{self.prefix}.{name}", options[first])
         return chosen if chosen in options else options[first]

@@ -1,9 +1,9 @@
-"""A bench under a moving hand in another process (`ui.runtime.workers`): what goes along, what not.
+"""Fast-path rendering in the worker pool (`ui.runtime.workers`): request, response and host.
 
-The route keeps what belongs to a visitor: token, account, place in the line. What a bench needs
-besides its values stays there too: a pretrained model, so that it is in memory once; the result of
-a training; a file. Where a bench asks for one of these it is answered by the route's own process,
-and so is from then on whatever differs from it only in what a hand moves.
+Token, quota and queue position stay in the main process. So does everything that a bench needs
+besides its values: a pretrained model, which is loaded once; the result of a training; a file. A
+bench that asks for one of these is answered by the main process, and so are all later requests that
+differ only in live values.
 """
 
 from __future__ import annotations
@@ -22,41 +22,50 @@ from seqviz.ui.runtime.run_context import Session
 
 
 class NeedsMainProcessError(Exception):
-    """What is needed is in the process that asks."""
+    """A request that needs a model, job or file of the main process."""
 
 
 @dataclass
 class WorkerHost(LiveHost):
-    """The host of a bench in a worker."""
+    """Host of a bench in a worker."""
 
     def call(
         self, function: Callable[..., Any], args: tuple[Any, ...], keywords: Mapping[str, Any]
     ) -> Computed[Any]:
-        """As at home, but what a pretrained model reads."""
+        """Run a function; raises NeedsMainProcessError if a model reads a text."""
         if any(reader.count is tokens_read for reader in read_by(function).values()):
             raise NeedsMainProcessError
         return super().call(function, args, keywords)
 
     def model(self, *_: Any) -> str:
-        """Raises NeedsMainProcessError, as what follows."""
+        """Raise NeedsMainProcessError: models are in the main process."""
         raise NeedsMainProcessError
 
     def training_result(self, *_: Any) -> None:
-        """A job, or what came with the app."""
+        """Raise NeedsMainProcessError: jobs and shipped results are in the main process."""
         raise NeedsMainProcessError
 
     def upload(self, name: str) -> bytes | None:
-        """A file of the student's own."""
+        """Raise NeedsMainProcessError: files are in the main process."""
         raise NeedsMainProcessError
 
     def pick(self, *_: Any) -> str:
-        """A choice in it."""
+        """Raise NeedsMainProcessError: choices belong to a file."""
         raise NeedsMainProcessError
 
 
 @dataclass(frozen=True)
 class RenderRequest:
-    """What is asked for, with what the visitor has: texts (in use), arrays, an account."""
+    """A request to a worker.
+
+    Attributes:
+        slug: of the lesson.
+        bench: name of the bench.
+        query: of the request.
+        texts: of the session, if the query uses them.
+        known_arrays: names of arrays that the browser has.
+        account: leased quota.
+    """
 
     slug: str
     bench: str
@@ -66,14 +75,19 @@ class RenderRequest:
     account: ClientQuota
 
     def visitor(self) -> Session:
-        """As far as the answer needs one."""
+        """Return a session with the texts and quota of the request."""
         return Session("", 0.0, texts=dict(self.texts), account=self.account)
 
 
 @dataclass(frozen=True)
 class RenderResponse:
-    """status: None where the answer is not to be had there. account: as it is now. counted: for the
-    figures of the server.
+    """A response of a worker.
+
+    Attributes:
+        status: None where the main process must answer.
+        body: encoded response.
+        account: leased quota after the work.
+        counted: recorded calls of `metrics`.
     """
 
     status: int | None
@@ -82,7 +96,7 @@ class RenderResponse:
     counted: Sequence[tuple[str, tuple[Any, ...]]]
 
     def charge(self, session: Session, slug: str) -> None:
-        """Charge and count it, where it was asked for."""
+        """Charge the usage to the session and repeat the metrics calls, in the main process."""
         charging.settle_lease(session.account, self.account)
         with run_context.acting_as(session, slug, ""):
             metrics.recount(self.counted)

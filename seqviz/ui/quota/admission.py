@@ -1,10 +1,10 @@
-"""How many use the app at a time: beyond that, who comes waits in front and is told how long.
+"""Admission control: a limit on concurrent clients, and the waiting page for the next one.
 
-A seat is taken by a device on which something has been moved or opened within RESTS seconds, and
-for ENTERS seconds by one that has just been let in. Who is in stays in: who has rested longer has
-no seat, but goes on as before, and opens other pages as before. Whoever waits in front has a place
-in the line, which the page asks for again every AGAIN seconds; who does not ask for GONE seconds
-has left it. A browser that does not keep our cookie (`accounts`) comes after those that wait.
+A seat is occupied by a device that was active within IDLE_S seconds, and for GRACE_S seconds by one
+that was just admitted. An admitted device stays in: after IDLE_S it occupies no seat, but continues
+and opens further pages as before. A waiting client has a position in the line; its page reloads
+every REFRESH_S seconds, and a client that does not reload for EXPIRE_S seconds is dropped. A
+browser that does not keep the device cookie (`ui.runtime.clients`) comes after all that wait.
 """
 
 from __future__ import annotations
@@ -43,7 +43,14 @@ b {{font-size: 2.6rem; display: block}}
 
 @dataclass
 class AdmissionControl:
-    """active: how many students have been at work since a time."""
+    """Seats and the waiting line.
+
+    Attributes:
+        active: returns the number of students active since a time.
+        clock: time in seconds.
+        entered: time of admission of devices admitted within GRACE_S.
+        line: time of the last request of each waiting client, in order.
+    """
 
     active: Callable[[float], int]
     clock: Callable[[], float] = time.monotonic
@@ -52,9 +59,12 @@ class AdmissionControl:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def admit(self, account: ClientQuota, max_clients: int, new: bool = False) -> int:
-        """0: come in; else the place in the line. max_clients: seats; 0: any number.
+        """Return 0 to admit a client, else its position in the line.
 
-        new: it has not shown that it keeps its cookie, and comes after those that have.
+        Args:
+            account: quota of the client.
+            max_clients: number of seats; 0: unlimited.
+            new: the client has not sent its cookie back yet; it comes after those that have.
         """
         now = self.clock()
         with self._lock:
@@ -65,14 +75,14 @@ class AdmissionControl:
             index = line.index(account) if account in self.line else len(line)
             if existing or not max_clients or index < max_clients - self.count_occupied(now):
                 self.line.pop(account, None)
-                self.entered.setdefault(account, now)  # to look again is to hold no seat
+                self.entered.setdefault(account, now)  # a reload does not renew the grace period
                 return 0
             if not new:
-                self.line[account] = now  # it keeps its place
+                self.line[account] = now  # renews the entry; the position stays
             return index + 1
 
     def count_occupied(self, now: float) -> int:
-        """Seats that somebody has."""
+        """Return the number of occupied seats."""
         return self.active(now - IDLE_S) + sum(not account.tabs for account in self.entered)
 
 
@@ -80,10 +90,10 @@ seats = AdmissionControl(run_context.count_active)
 
 
 class AdmissionMiddleware(PageMiddleware):
-    """Lets pages through while there is a seat."""
+    """ASGI middleware that admits page requests while a seat is free."""
 
     async def page(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, or answer with the page that says how long."""
+        """Pass the request on, or respond with the waiting page and status 503."""
         maximum = settings.value("SEQVIZ_MAX_CLIENTS")
         account = client_registry().get(*by_scope(scope))
         if not (index := seats.admit(account, maximum, new=COOKIE in scope or account.shared)):
@@ -102,7 +112,7 @@ class AdmissionMiddleware(PageMiddleware):
 
 
 def waiting_page(scope: Scope, index: int, max_clients: int) -> str:
-    """In the language of the link, else of the browser."""
+    """Return the waiting page in the language of the link, else of the browser."""
     headers = dict(scope["headers"])
     query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
     preferred = headers.get(b"accept-language", b"").decode("latin-1")

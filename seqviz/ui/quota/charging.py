@@ -1,14 +1,14 @@
-"""What one student may use: seconds of computing, tokens to be read, runs in the queue.
+"""Quotas of CPU seconds, model tokens and jobs: checks before work, charges after it.
 
-Each limit is there so that a class does not notice one student who asks for too much; such a
-student reads what to do and when to go on, in the bench where it happened. A limit holds for one
-device, whatever tabs and lines it opens (`ui.runtime.clients`). Each limit is a setting, and 0
-means none: on a teacher's own machine nobody is refused.
+The limits keep one demanding student from slowing down a class; that student reads in the bench
+what to do and when to continue. A limit holds per device, for all its tabs and connections
+(`ui.runtime.clients`). Each limit is a setting, and 0 disables it: on a teacher's own machine
+nothing is rejected.
 
-How the defaults were found: a press costs 0 to 20 ms of the processor in most benches, 150 ms in
-the heaviest that follows a slider (vanishing gradients, three cells and what builds on them), 0.2 s
-where SmolLM2 reads a sentence anew, 0.9 s where it reads 200 tokens, the most that a bench reads
-after each press. A hand that never rests makes two to four presses a second.
+Basis of the defaults: an interaction costs 0 to 20 ms of CPU time in most benches, 150 ms in the
+heaviest that follows a slider (vanishing gradients, three cells and the dependent benches), 0.2 s
+where SmolLM2 reads a new sentence, 0.9 s where it reads 200 tokens, the most that a bench reads per
+interaction. Continuous dragging makes two to four requests per second.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ from seqviz.ui.streamlit_patches import deferred_files
 R = TypeVar("R")
 MINUTE = 60.0
 MAX_REMEMBERED_TEXTS = (
-    32  # texts that an account remembers, so that a slider beside one does not read it again
+    32  # texts per student that are not charged again while a slider moves beside them
 )
 
 
 @dataclass
 class QuotaScope:
-    """One run of a bench: it is let in once, at its first computation, and then drawn whole."""
+    """One run of a bench: its quota is checked once, at the first computation."""
 
     let_in: bool = False
 
     @contextmanager
     def charging(self) -> Iterator[None]:
-        """Within: what a `metered` function costs goes to this session's account."""
+        """Charge `quota_checked` functions to this scope while the body runs."""
         token = _turn.set(self)
         try:
             yield
@@ -57,7 +57,7 @@ class QuotaScope:
             _turn.reset(token)
 
     def check(self) -> None:
-        """Raise Problem("compute_limit") where this device has to wait."""
+        """Raise MessageError("compute_limit") where the device has to wait."""
         if not self.let_in:
             account = run_context.session().account
             if wait := account.seconds.retry_after(*seconds_of(account)):
@@ -71,9 +71,9 @@ _taken: ContextVar[bool] = ContextVar("taken", default=False)
 
 @cache
 def quota_checked(function: Callable[..., R]) -> Callable[..., R]:
-    """`function`, to stand behind the cache: what the class has is given to everybody.
+    """Return `function` with a quota check, for use behind the result cache.
 
-    Raises the problems of `Turn.enter` and `read`.
+    Cached results are free. The wrapper raises the errors of `QuotaScope.check` and `read`.
     """
 
     @wraps(function)
@@ -91,7 +91,7 @@ def quota_checked(function: Callable[..., R]) -> Callable[..., R]:
 
 @contextmanager
 def charge_cpu(account: ClientQuota, rank: Priority) -> Iterator[None]:
-    """Within: what this thread computes counts; a student does not pay for waiting for others."""
+    """Charge the CPU time of this thread to a quota; waiting for others is free."""
     started = time.thread_time()
     try:
         yield
@@ -108,9 +108,13 @@ def _spend(account: ClientQuota, seconds: float, rank: Priority) -> None:
 
 @contextmanager
 def turn(rank: Priority, notify: Callable[[int], object] | None = None) -> Iterator[None]:
-    """Within, this thread computes for its session, when it is its turn.
+    """Hold a slot of the scheduler for this thread's session while the body runs.
 
-    A page that runs has one turn for all that is in it. notify: as in `DrawQueue.turn`.
+    A page run holds one slot for everything in it.
+
+    Args:
+        rank: priority in the scheduler.
+        notify: as in `DrawQueue.slot`.
     """
     if _taken.get():
         yield
@@ -124,7 +128,12 @@ def turn(rank: Priority, notify: Callable[[int], object] | None = None) -> Itera
 
 
 async def file(connection: str, work: Callable[[], str]) -> str:
-    """Run what makes a file for a session, in a thread, when it is its turn."""
+    """Run `work` in a thread with an EXPORT slot, charged to a session, and return its result.
+
+    Args:
+        connection: Streamlit's id of the session.
+        work: creates the file.
+    """
     session = run_context.by_connection(connection)
     account = session.account if session else ClientQuota()
     turn = await draw_queue().acquire(Priority.EXPORT, account)
@@ -147,7 +156,7 @@ def _files() -> ThreadPoolExecutor:
 
 
 def lease(account: ClientQuota) -> ClientQuota | None:
-    """An account for a computation in another process; None where tokens have been used up."""
+    """Return a quota for a computation in a worker; None where no tokens are left."""
     if account.tokens.retry_after(*tokens_of(account)):
         return None
     used = account.recent_cpu_s
@@ -155,22 +164,26 @@ def lease(account: ClientQuota) -> ClientQuota | None:
 
 
 def settle_lease(account: ClientQuota, used: ClientQuota) -> None:
-    """Count what was computed there, on an account that was `lent`."""
+    """Charge the usage of a leased quota to the account."""
     _spend(account, used.seconds.total, Priority.INTERACTION)
     _read(account, {text: partial(int, size) for text, size in used.texts.items()})
 
 
 def read(*texts: str, model: str = "") -> None:
-    """Count texts that a model is about to read for this session, each once.
+    """Charge texts that a model is about to read for this session, each once.
 
-    Without a model, or while it is not in memory, about as many tokens as there are. Raises
-    Problem("token_limit") where this session has to wait.
+    Raises MessageError("token_limit") where the session has to wait.
+
+    Args:
+        *texts: to be read.
+        model: its tokenizer counts; without a model, or before it is loaded, the count is
+            estimated.
     """
     _count({text: partial(tokens_read, model, text) for text in texts})
 
 
 def _count(texts: Mapping[str, Callable[[], int]]) -> None:
-    """Count those texts that this device has not had read, each as what its reader says."""
+    """Charge the texts that are new to this device, each with its reader's count."""
     account = run_context.session().account
     if any(text and text not in account.texts for text in texts):
         if wait := account.tokens.retry_after(*tokens_of(account)):
@@ -188,9 +201,9 @@ def _read(account: ClientQuota, texts: Mapping[str, Callable[[], int]]) -> None:
 
 
 def check_jobs(owner: str, function: Callable[..., Any]) -> None:
-    """Raise Problem("job_limit") where this device has as many runs as one student may have.
+    """Raise MessageError("job_limit") where the device has its maximum number of jobs.
 
-    A former run of the owner's of the same function does not count: the new one takes its place.
+    A previous job of the owner for the same function does not count: the new one replaces it.
     """
     account = run_context.session().account
     maximum = account.students * settings.value("SEQVIZ_SESSION_JOBS")
@@ -200,13 +213,13 @@ def check_jobs(owner: str, function: Callable[..., Any]) -> None:
 
 
 def seconds_of(account: ClientQuota) -> tuple[float, float]:
-    """Capacity in seconds and what comes back in a second."""
+    """Return capacity in CPU seconds and refill per second."""
     maximum = settings.value("SEQVIZ_SESSION_SECONDS") or math.inf
     return account.students * maximum, account.students * settings.value("SEQVIZ_CPU_REFILL")
 
 
 def tokens_of(account: ClientQuota) -> tuple[float, float]:
-    """Capacity in tokens and what comes back in a second."""
+    """Return capacity in tokens and refill per second."""
     maximum = account.students * (settings.value("SEQVIZ_SESSION_TOKENS") or math.inf)
     return maximum, maximum / MINUTE
 
@@ -217,11 +230,11 @@ def _texts(
     args: tuple[Any, ...],
     keywords: Mapping[str, Any],
 ) -> dict[str, Callable[[], int]]:
-    """The texts among the arguments, each with how many tokens its reader reads of it."""
+    """Return the texts among the arguments with functions that count their tokens."""
     given = _signature(function).bind(*args, **keywords).arguments
     result: dict[str, Callable[[], int]] = {}
     for name, by in declared.items():
-        texts = given.get(name) or ()  # a default is empty, or a word of ours
+        texts = given.get(name) or ()  # a default is empty
         for text in (texts,) if isinstance(texts, str) else texts:
             result[text] = partial(by.count, given[by.reader], text)
     return result

@@ -1,14 +1,12 @@
-"""What several processes of the app count together, in a Redis: how much each device has used.
+"""Synchronization of device quotas across replicas through Redis.
 
-No student waits for it. Each process counts by itself, and once a second it says what its devices
-have used since it last did, and hears what they have used in all: the same level of the same leaky
-bucket, which drains by the store's clock. So a device that goes from one replica to another has its
-limits once, within about a second. Only a cookie that this process has not given is asked for
-at once, with its page. Without the store each process goes on by itself, and what was used
-meanwhile is said when it is back.
+No request waits for it. Each process counts locally and once per second reports the usage of its
+devices and receives the total of all replicas: the level of the same leaky bucket, drained by the
+clock of Redis. A device that moves between replicas thus has its limits once, within about a
+second. Only a cookie that this process did not issue is looked up immediately, with its page.
+Without Redis each process continues alone and reports its usage when the connection is back.
 
-There are numbers alone, under hashes of the cookies and addresses: nothing that comes from there is
-more than a level.
+Redis holds only numbers, under hashes of cookies and addresses. `begin` and `end` are the entries.
 """
 
 from __future__ import annotations
@@ -31,17 +29,17 @@ from seqviz.ui.quota import charging
 from seqviz.ui.runtime import clients, run_context
 from seqviz.ui.runtime.clients import ANOTHER, NEW_DEVICES, ClientQuota, LeakyBucket
 
-EVERY = 1.0  # seconds
-PATIENCE = 0.25  # seconds that the store may take
-BACK_OFF = (1.0, 2.0, 5.0, 10.0)  # between two attempts without an answer
+EVERY = 1.0  # seconds between two exchanges
+PATIENCE = 0.25  # seconds that Redis may take
+BACK_OFF = (1.0, 2.0, 5.0, 10.0)  # seconds between two failed attempts
 STATES = ("connected", "disconnected", "degraded")
 PREFIX = "seqviz:"
-FASTEST = 1e9  # a second: no limit at all
-LARGEST = 1e15  # that can have been used; the store may hold anything
-# KEYS: of an account. ARGV: 1 to make it where there is none, who says this, tabs and jobs there,
-# then of each bucket what it has heard of, what was used in all, and its rate: who has no answer
-# says the same again, and it counts once. What another replica has said of its tabs and jobs holds
-# for 5 s, and an account for a day.
+FASTEST = 1e9  # rate per second that stands for no limit
+LARGEST = 1e15  # plausible level; Redis may hold anything
+# KEYS: the account. ARGV: 1 to create a missing account, the replica, its tabs and jobs, then for
+# each bucket the synced total, the total and the rate. A replica that got no response sends the
+# same again, and it counts once. Tabs and jobs of another replica are valid for 5 s, an account for
+# a day.
 SYNC_SCRIPT = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1e6
@@ -68,12 +66,21 @@ redis.call('HSET', KEYS[1], 'at', at, 'seconds', told[1], 'tokens', told[2], 'gi
 redis.call('EXPIRE', KEYS[1], 86400)
 return {told[1], told[2], told[3], tostring(tabs), tostring(jobs)}
 """
-NAME = hashlib.sha1(SYNC_SCRIPT.encode()).hexdigest()  # as Redis calls a script that it has
+NAME = hashlib.sha1(SYNC_SCRIPT.encode()).hexdigest()  # Redis' name of a loaded script
 log = logging.getLogger(__name__)
 
 
 class Replicas:
-    """This process among others, from when this is made until `close`."""
+    """Connection of this process to the other replicas, until `close`.
+
+    Args:
+        address: URL of Redis.
+
+    Attributes:
+        state: one of STATES.
+        exchanges: number of exchanges by state.
+        seconds: total time of the successful ones.
+    """
 
     def __init__(self, address: str):
         self._store = redis.Redis.from_url(
@@ -84,22 +91,27 @@ class Replicas:
         )
         self._me = secrets.token_hex(4)
         self._closed = threading.Event()
-        self._one = threading.Lock()  # at a time asks
+        self._one = threading.Lock()  # one exchange at a time
         self.state = "disconnected"
-        self._logged = ""  # the state of which the log knows
-        self.exchanges: Counter[str] = Counter()  # by how they went
-        self.seconds = 0.0  # of those that were answered
+        self._logged = ""  # the state logged last
+        self.exchanges: Counter[str] = Counter()
+        self.seconds = 0.0
         self._thread = threading.Thread(target=self._keep, daemon=True, name="seqviz-replicas")
         self._thread.start()
 
     def close(self) -> None:
-        """Say the last, and no more."""
+        """Report the remaining usage and close the connection."""
         self._closed.set()
         self._thread.join()
         self._store.close()
 
     def exchange(self, of: Sequence[ClientQuota], make: bool = True) -> bool:
-        """What `accounts.elsewhere` does, at once; False, too, where the store does not answer."""
+        """Synchronize quotas immediately; return False where Redis does not respond.
+
+        Args:
+            of: the quotas.
+            make: create those that no replica knows; otherwise such a call returns False.
+        """
         with self._one:
             return self.state == "connected" and self._sync(of, make)
 
@@ -107,7 +119,7 @@ class Replicas:
         began = time.perf_counter()
         at_work = _at_work()
         pipe = self._store.pipeline(transaction=False)
-        pipe.script_load(SYNC_SCRIPT)  # it may have been begun anew
+        pipe.script_load(SYNC_SCRIPT)  # Redis may have restarted
         rendered = []
         for account in of:
             messages: list[float] = []
@@ -127,7 +139,7 @@ class Replicas:
         self._set_state("connected")
         self.seconds += time.perf_counter() - began
         totals = iter(rendered)
-        # Each account by itself: what cannot be read of one keeps no other from its answer.
+        # Each account separately: an invalid response for one does not affect the others.
         taken = [
             _take(account, totals, answer) for account, answer in zip(of, answers, strict=True)
         ]
@@ -137,7 +149,7 @@ class Replicas:
         if state != self._logged:
             self._logged = state
             payload = log.info if state == "connected" else log.warning
-            payload("the store that replicas share is %s%s", state, f": {error}" if error else "")
+            payload("replicas: Redis is %s%s", state, f": {error}" if error else "")
         self.state = state
         self.exchanges[state] += 1
 
@@ -148,7 +160,7 @@ class Replicas:
                 with self._one:
                     self._sync(_dirty_accounts())
                     is_connected = self.state == "connected"
-            except Exception:  # the process goes on by itself, and tries again
+            except Exception:  # the process continues alone and tries again
                 self.state, is_connected = "disconnected", False
                 log.exception("replicas: an exchange failed")
             failures = 0 if is_connected else failures + 1
@@ -159,12 +171,12 @@ class Replicas:
 
 
 def _take(account: ClientQuota, totals: Iterator[float], answer: object) -> bool:
-    """Bring an account up to date with an answer. Returns False where that is none."""
+    """Update a quota from a response; return False for an invalid one."""
     buckets = _buckets(account)
     rendered = [next(totals) for _ in buckets]
     try:
         numbers = [float(number) for number in answer]  # type: ignore[attr-defined]
-    except (TypeError, ValueError):  # an error of the store for this key, words, nothing
+    except (TypeError, ValueError):  # an error for this key, a text, or None
         return False
     if len(numbers) != len(buckets) + 2 or not all(0 <= number < LARGEST for number in numbers):
         return False
@@ -176,7 +188,7 @@ def _take(account: ClientQuota, totals: Iterator[float], answer: object) -> bool
 
 
 def _buckets(account: ClientQuota) -> list[tuple[LeakyBucket, tuple[float, float]]]:
-    """Each with its capacity and its rate, in the order of `EXCHANGE`."""
+    """Return each bucket with capacity and rate, in the order of SYNC_SCRIPT."""
     return [
         (account.seconds, charging.seconds_of(account)),
         (account.tokens, charging.tokens_of(account)),
@@ -185,12 +197,12 @@ def _buckets(account: ClientQuota) -> list[tuple[LeakyBucket, tuple[float, float
 
 
 def _at_work() -> Counter[str]:
-    """How many trainings wait or run here for each account, by its name."""
+    """Return the number of waiting and running jobs by account name."""
     return sum((queue.by_group() for queue in jobs.all_queues().values()), Counter[str]())
 
 
 def _dirty_accounts() -> list[ClientQuota]:
-    """The accounts of which there is something to say, or to hear again."""
+    """Return the quotas with unreported usage or with usage at other replicas."""
     at_work = _at_work()
     existing = run_context.devices() | {*clients.spent}
     due = [item for item in existing if item.key and _is_dirty(item, at_work)]
@@ -212,7 +224,7 @@ _replicas: Replicas | None = None
 
 
 def begin() -> None:
-    """Share from now on, where that is wished for; once per process."""
+    """Connect to Redis if SEQVIZ_REDIS_URL is set; once per process."""
     global _replicas
     if _replicas is None and (address := settings.value("SEQVIZ_REDIS_URL")):
         _replicas = Replicas(address)
@@ -220,7 +232,7 @@ def begin() -> None:
 
 
 def end() -> None:
-    """Each process counts by itself again."""
+    """Disconnect; each process counts alone again."""
     global _replicas
     if _replicas is not None:
         clients.elsewhere = None
@@ -229,5 +241,5 @@ def end() -> None:
 
 
 def replicas() -> Replicas | None:
-    """What `begin` has made."""
+    """Return the connection made by `begin`, if any."""
     return _replicas

@@ -1,8 +1,8 @@
-"""How fast a page may talk: its messages are read at the pace that its device has left.
+"""Rate limit of websocket messages per device.
 
-Streamlit begins a thread for each message that asks for the whole page, on the thread that serves
-everybody: one connection that sent as many as it could kept all others waiting, and for half a
-minute after it had gone. What is not read yet waits at the sender.
+Streamlit starts a thread for each message that reruns the page, on the event loop that serves all
+clients: one connection that sent at full speed blocked the others, and for half a minute after it
+had closed. Messages beyond the limit wait at the sender.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from seqviz.ui.runtime.clients import by_scope, client_registry
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-BURST = 200.0  # messages; a page that opens sends ten
-REFILL_PER_S = 50.0  # a second; a hand sends ten
-SIZE = 16_384  # bytes; a larger message also counts as so many of these
+BURST = 200.0  # messages; opening a page sends ten
+REFILL_PER_S = 50.0  # a drag sends ten per second
+SIZE = 16_384  # bytes; a larger message also counts in these units
 
 
 class WebSocketRateMiddleware:
-    """Middleware between a websocket and whoever reads it."""
+    """ASGI middleware that delays websocket messages beyond the device's rate."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on; others have a step between two messages."""
+        """Pass the connection on with a rate-limited `receive`."""
         if scope["type"] != "websocket":
             await self.app(scope, receive, send)
             return
@@ -39,7 +39,7 @@ class WebSocketRateMiddleware:
             message = await receive()
             account.messages.consume(1.0, *limits)
             size = len(message.get("bytes") or message.get("text") or "") / SIZE
-            if size > 1:  # large ones wait for one another, and nobody else for them
+            if size > 1:  # large messages have a bucket of their own, so small ones do not wait
                 await asyncio.sleep(account.sizes.retry_after(*limits))
                 account.sizes.consume(size, *limits)
             return message

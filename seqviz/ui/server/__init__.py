@@ -1,1 +1,1 @@
-"""The app as a server: what is served beside the pages, measured, logged and allowed."""
+"""HTTP layer: static files, index page, security headers, hosts, shutdown, deprecated names."""

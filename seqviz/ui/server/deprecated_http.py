@@ -1,8 +1,7 @@
-"""Deprecated names of the HTTP interface, accepted from pages that were loaded before an update.
+"""Deprecated names of routes, headers and messages, for pages loaded before an update.
 
-`current_request` is applied once, before a request is routed, and `current_message` to every
-message of a room. A page that uses a deprecated route gets its answer in the field names of that
-time, too.
+`current_request` is applied once before routing, `current_message` to every message of a room. A
+deprecated route responds with the field names of its time.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from starlette.types import Scope
 
-# Each table leads from the deprecated name to the current one.
+# Each table maps the deprecated name to the current one.
 HEADERS = {
     b"x-seqviz-ahead": b"x-seqviz-prefetch",
     b"x-seqviz-has": b"x-seqviz-known-arrays",
@@ -39,7 +38,7 @@ MESSAGE_FIELDS = {
     "looks": "view",
     "own": "text_keys",
 }
-# From the current name of a field in an answer to the deprecated one.
+# From the current field name in a response to the deprecated one.
 ANSWER_FIELDS = {
     "answers": "own",
     "detached": "left",
@@ -52,11 +51,11 @@ _MARK = "seqviz.deprecated_route"
 
 
 def current_request(scope: Scope, base: str) -> Scope:
-    """Return the scope of an HTTP request with the current names in its path and headers.
+    """Return the scope of an HTTP request with current names in path and headers.
 
     Args:
         scope: of the request.
-        base: the path under which the app is served.
+        base: path under which the app is served.
     """
     headers = [(HEADERS.get(name, name), value) for name, value in scope["headers"]]
     start, *parts = scope["path"].removeprefix(base).split("/")
@@ -71,9 +70,9 @@ def current_request(scope: Scope, base: str) -> Scope:
 
 
 def current_message(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a message of a room with the current kind and fields.
+    """Return a message of a room with current kind and field names.
 
-    The names inside "sketches" count, too: browsers have kept them since before an update.
+    Names inside "sketches" are converted too: browsers may have stored them before an update.
     """
     current = _renamed(message, MESSAGE_FIELDS)
     if isinstance(kind := message.get("kind"), str):
@@ -86,12 +85,12 @@ def current_message(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_deprecated(scope: Scope) -> bool:
-    """Return whether a room was asked by a deprecated route."""
+    """Return True where the request used a deprecated route of a room."""
     return _MARK in scope
 
 
 def deprecated_answer(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an answer of a room with the field names of the deprecated routes."""
+    """Return a response of a room with the field names of the deprecated routes."""
     return {name: _deprecated(value) for name, value in _renamed(answer, ANSWER_FIELDS).items()}
 
 

@@ -1,4 +1,4 @@
-"""A visitor who leaves in the middle of a request is no failure of the app."""
+"""ASGI middleware that ignores clients which disconnect in the middle of a request."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ if TYPE_CHECKING:
 
 
 class DisconnectMiddleware:
-    """Middleware that ends a request in silence whose visitor has gone: a phone that lost its line.
+    """ASGI middleware that ends a request silently when its client has disconnected.
 
-    Without it each writes a traceback of 40 lines into the log, or 80 for an upload.
+    Without it each disconnect, such as a phone without reception, logs a traceback of 40 lines, or
+    80 for an upload.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on."""
+        """Pass the request on and suppress ClientDisconnect."""
         from starlette.requests import ClientDisconnect
 
         try:

@@ -1,6 +1,6 @@
-"""Requests that name a host that the operator has not allowed are answered by nobody.
+"""ASGI middleware that rejects requests for hosts the operator has not allowed.
 
-A page of another site whose name leads to this server (DNS rebinding) would read what it answers.
+With DNS rebinding, a page of another site whose name resolves to this server could read responses.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from seqviz.ui.streamlit_patches import origin_check
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-# They keep their own rules: who looks whether the server is well may know it by its address alone.
+# These have their own rules: a health check may know the server only by its address.
 EXEMPT = ("/_stcore/health", "/metrics")
 
 
 class AllowedHostMiddleware:
-    """Middleware that answers 403 where `server.allowedHosts` does not have the request's host."""
+    """ASGI middleware that responds 403 to hosts outside `server.allowedHosts`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on or answer."""
+        """Pass the request on, or respond 403."""
         if scope["type"] == "http" and not scope["path"].endswith(EXEMPT):
             host = dict(scope["headers"]).get(b"host")
             if not origin_check.is_host_allowed(host.decode("latin-1") if host else None):

@@ -1,9 +1,9 @@
-"""The page that Streamlit sends for every address, with what is known of it beforehand in it.
+"""Streamlit's index.html, extended per request: configuration, head, style and shell.
 
-Left to itself it looks for its server below the address of the lesson first, where there is none
-(two answers of 404 in the console), then one folder up, and opens its websocket after that. Told
-both, with what `/_stcore/host-config` would say, it opens the websocket at once. Its width would
-change twice before a lesson stands, first from Streamlit's to a wide one, then to ours.
+Unmodified, Streamlit looks for its server below the URL of the lesson (two 404 responses in the
+console), then one folder up, and only then opens its websocket. With the base URL and the content
+of `/_stcore/host-config` in the page it connects at once. The style fixes the page width, which
+would otherwise change twice while a lesson loads. `IndexPageMiddleware` is the public entry.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from seqviz.ui.server import page_head, static_files
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-BEFORE = b"<script"  # Streamlit's first one, so that ours has run before
+BEFORE = b"<script"  # Streamlit's first script; the app's runs before it
 ROOT = b'<div id="root"'  # in which Streamlit builds its page
-OTHERS = frozenset({"present", "embed", "embed_options"})  # in an address: the page looks otherwise
+OTHERS = frozenset({"present", "embed", "embed_options"})  # layouts without a shell
 TEXTS = STATIC / "text_parameters.txt"
-STALE = (b"content-length", b"etag", b"last-modified")  # they are the file's, not of what is sent
-# Two classes, as Streamlit's own rule comes later. What stands there until a page arrives has the
-# margins of a page.
+STALE = (b"content-length", b"etag", b"last-modified")  # describe the file only
+# The class is doubled because Streamlit's own rule comes later. The skeleton that is shown until a
+# page arrives has the margins of a page.
 STYLE = """
 .stMainBlockContainer.stMainBlockContainer {max-width: 1200px; padding-top: 4rem;}
 @media (min-width: 864px) {
@@ -43,7 +43,7 @@ STYLE = """
   }
 }
 """
-# What stands in for the page until it is there: with its measures, in its colors.
+# Layout and colors of the shell that is shown until the page is rendered.
 FIRST = """
 @font-face {{font-family: "Source Sans"; font-weight: 200 900;
   src: url("./{font}") format("woff2");}}
@@ -91,12 +91,12 @@ body:has(> #seqviz-shell) > #root {{visibility: hidden; opacity: 0;}}
   #seqviz-shell .narrow {{display: block;}}
 }}
 """
-# Without them the page comes whole and as it is: to be read here.
+# Removed from page requests: the response must be complete and uncompressed to be edited here.
 WHOLE = (b"accept-encoding", b"if-none-match", b"if-modified-since")
 
 
-# The language of the page in its address before the page itself writes it there, which would be a
-# step in the browser's history that leads nowhere.
+# Put the language into the URL before the page does, which would add a useless step to the
+# browser's history.
 IN_ADDRESS = """
 {
   const { language } = document.documentElement.dataset;
@@ -111,14 +111,14 @@ IN_ADDRESS = """
 
 
 def script() -> str:
-    """What runs in the page before Streamlit's own scripts."""
+    """Return the inline script that runs before Streamlit's own scripts."""
     host = {"allowedOrigins": st.get_option("client.allowedOrigins"), "useExternalAuthToken": False}
     return (
-        f"{_parent_guard()}"  # before all that a browser could refuse in a frame
+        f"{_parent_guard()}"  # first, because a browser may refuse the rest in a frame
         f"window.__streamlit = {{HOST_CONFIG: {json.dumps(host)},"
         f" BACKEND_BASE_URL: location.origin + {json.dumps(static_files.base() or '/')}}};"
         f"{IN_ADDRESS}"
-        # A teacher's link for another device: Streamlit would drop what is behind the #.
+        # A teacher's link for another device: Streamlit would drop the fragment.
         r"window.seqvizToken = /^#teacher=([\w-]{20,60})$/.exec(location.hash)?.[1];"
         "if (window.seqvizToken)"
         " history.replaceState(history.state, '', location.pathname + location.search);"
@@ -127,7 +127,7 @@ def script() -> str:
 
 @cache
 def _parent_guard() -> str:
-    """What keeps texts from a page around the app."""
+    """Return the script that keeps texts from the page around the app."""
     texts = " ".join(TEXTS.read_text("utf-8").split())
     guard = (STATIC / "components/parent_guard.js").read_text("utf-8")
     return f"{{const TEXTS = {json.dumps(texts)};\n{guard}}}"
@@ -135,15 +135,17 @@ def _parent_guard() -> str:
 
 @cache
 def theme_script() -> str:
-    """What runs in the page behind what stands in for it (`first_page`)."""
+    """Return the inline script that follows the shell (`prerender.shell`)."""
     return (STATIC / "components/shell_theme.js").read_text("utf-8")
 
 
 class IndexPageMiddleware:
-    """Middleware that puts script and style into the page.
+    """ASGI middleware that adds script, style, head and shell to the index page.
 
-    first: what stands there before a page does, by slug ("" is the map), language, and whether
-    nothing is set in the address.
+    Args:
+        app: the next ASGI app.
+        first: returns the shell by slug ("" is home), language, and True where the URL has no
+            settings.
     """
 
     def __init__(self, app: ASGIApp, first: Callable[[str, str, bool], str]) -> None:
@@ -154,7 +156,7 @@ class IndexPageMiddleware:
         self._added = f"<style>{style}</style>\n    <script>{script()}</script>\n    ".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on; a page is put together first, as its length is said before it."""
+        """Pass the request on; buffer and edit an HTML response, whose length is sent first."""
         if scope["type"] != "http" or scope["method"] != "GET":
             await self.app(scope, receive, send)
             return
@@ -178,7 +180,7 @@ class IndexPageMiddleware:
                 body = b"".join(parts).replace(BEFORE, self._added + BEFORE, 1)
                 body = await asyncio.to_thread(
                     self._known_page, body, scope, request
-                )  # reads a file
+                )  # it reads a file
                 headers = [h for h in start["headers"] if h[0].lower() not in STALE]
                 if zipped:
                     body = gzip.compress(body, mtime=0)
@@ -190,7 +192,7 @@ class IndexPageMiddleware:
         await self.app(scope, receive, answer)
 
     def _known_page(self, page: bytes, scope: Scope, headers: dict[bytes, bytes]) -> bytes:
-        """With its head, and with what stands there before the page does where that looks alike."""
+        """Return a page with its head, and with the shell where the layout is the default one."""
         slug = scope["path"].removeprefix(static_files.base()).strip("/")
         if slug not in self._known:
             return page
@@ -207,7 +209,7 @@ class IndexPageMiddleware:
 
 @cache
 def _first_style() -> str:
-    """In the colors of the theme, which Streamlit's scripts bring later."""
+    """Return the style of the shell in the theme's colors, which Streamlit's scripts set later."""
     index = (Path(st.__file__).parent / "static" / "index.html").read_text("utf-8")
     (font,) = re.findall(r"static/media/SourceSansVF-Upright[^\"]+", index)
     style = FIRST.format(font=font, family=st.get_option("theme.font"))

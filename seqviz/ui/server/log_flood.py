@@ -1,4 +1,4 @@
-"""A log that a flood cannot fill: the same thing is written a few times a minute, then counted."""
+"""Log filter that limits repeated records: a few per minute are written, the rest counted."""
 
 from __future__ import annotations
 
@@ -11,13 +11,20 @@ from copy import copy
 from dataclasses import dataclass
 
 MINUTE_S = 60.0
-MAX_LINES = 5  # a minute, of one message; an exception has one for each place
-MAX_KINDS = 1000  # that are told apart
+MAX_LINES = 5  # per minute and message; an exception has one line per traceback
+MAX_KINDS = 1000  # kinds of records that are distinguished
 
 
 @dataclass
 class _Kind:
-    """One kind of line. began: its minute. last: the record that was held back last."""
+    """One kind of record.
+
+    Attributes:
+        began: start of its minute.
+        lines: records written in that minute.
+        held: records suppressed.
+        last: the last suppressed record.
+    """
 
     began: float
     lines: int = 0
@@ -26,7 +33,7 @@ class _Kind:
 
 
 class FloodFilter(logging.Filter):
-    """Holds back what was written often within a minute, from warnings on.
+    """Logging filter that suppresses frequent records of level WARNING and above.
 
     Args:
         clock: in seconds.
@@ -38,10 +45,10 @@ class FloodFilter(logging.Filter):
         self._kinds: OrderedDict[tuple[str, ...], _Kind] = OrderedDict()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether this record is written."""
+        """Return True where the record is written."""
         if record.levelno < logging.WARNING or hasattr(record, "repeated"):
             return True
-        # An exception is told by its frames alone; its words are not in them (`logs.frames`).
+        # An exception is identified by its frames alone, which hold no message (`logs.frames`).
         key = (record.name, str(record.msg), record.exc_text or "")
         with self._lock:
             now = self._clock()
@@ -58,7 +65,7 @@ class FloodFilter(logging.Filter):
             return False
 
     def summaries(self) -> list[logging.LogRecord]:
-        """Return a record for each kind whose minute is over, with how many were held back."""
+        """Return a record with the number suppressed for each kind whose minute is over."""
         results = []
         with self._lock:
             now = self._clock()

@@ -1,7 +1,7 @@
-"""What the head of a page says: language, title, description, and where it is in other languages.
+"""HTML head of a page: language, title, description, and links to the other languages.
 
-Streamlit's says "Streamlit" in English until its scripts have run; who looks for pages reads no
-more than this, and a browser offers to translate what says that it is English.
+Streamlit's head says "Streamlit" in English until its scripts have run. Search engines read only
+this, and a browser offers to translate a page that claims to be in English.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from seqviz.ui.server.static_files import base
 if TYPE_CHECKING:
     from starlette.types import Scope
 
-MAX_DESCRIPTION_CHARS = 300  # characters of a description
+MAX_DESCRIPTION_CHARS = 300
 _HOST = re.compile(r"[\w.-]+(:\d{1,5})?|\[[\da-fA-F:.]+\](:\d{1,5})?", re.ASCII)
 _LANG, _TITLE = re.compile(rb'<html lang="[^"]*"'), re.compile(rb"<title>[^<]*</title>")
 
 
 def put(page: bytes, slug: str, lang: str, scope: Scope) -> bytes:
-    """The page with the head of a lesson ("" is home) in a language.
+    """Return the page with the head of a lesson ("" is home) in a language.
 
-    Addresses in it begin with the host that was asked for; without one there are none.
+    Its URLs begin with the requested host; without a valid one they are omitted.
     """
     name, tag = slug or "home", Text(lang)("frame.language_tag")
     page = _LANG.sub(f'<html lang="{tag}"'.encode(), page, 1)
@@ -48,10 +48,10 @@ def _said(name: str, lang: str) -> str:
 
 
 def origin(scope: Scope) -> str:
-    """Scheme and host of the server, as who asks knows it; empty where that is no address.
+    """Return scheme and host of the server as the client knows it; empty for an invalid host.
 
-    What ends the encryption in front of the app says so in a header; who forges it misleads nobody
-    but themselves.
+    A proxy that terminates TLS sets X-Forwarded-Proto; a client that forges it misleads only
+    itself.
     """
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
     host, plain = headers.get(b"host", ""), scope.get("scheme", "http")

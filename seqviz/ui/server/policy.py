@@ -1,23 +1,22 @@
-"""What a page may load, run and be shown in: headers on every answer of the server.
+"""Security headers of all responses: content-security, referrer and permissions policy.
 
-The content-security policy names no other host, so a page asks nobody but this server, and what a
-student types cannot run: an inline script runs only if its digest stands here. Which feature needs
-which source was found in Chromium with Streamlit 1.67, by reporting what a policy without them
-would have forbidden:
+The content-security policy names no other host, so a page loads only from this server, and text
+that a student types cannot run: an inline script runs only if its digest is listed. The source that
+each feature needs was determined in Chromium with Streamlit 1.67 in report-only mode:
 
-* `script-src blob:`: each component of our own (charts, theme, settle, pictures): Streamlit imports
-  a component's script from memory. Only a script that runs already can make such an address.
-* digests: one line in Streamlit's index.html, two of ours there (`index_page`); the four inline
-  scripts of BertViz' frames, which are given as `srcdoc` and so inherit this policy.
+* `script-src blob:`: the app's components (charts, theme, debounce, images): Streamlit imports a
+  component's script from memory. Only a script that already runs can create such a URL.
+* digests: one line in Streamlit's index.html, two scripts of the app there (`index_page`), and the
+  four inline scripts of BertViz' frames, which are `srcdoc` frames and inherit this policy.
 * `style-src 'unsafe-inline'`: 330 style attributes of formulas on one page (KaTeX), Plotly's
   tooltips, emotion and styled-components (Streamlit), components, `st.html`. A style cannot run,
   and with the rest of the policy it cannot fetch.
-* `img-src data:` the mosaics in figures, Streamlit's icons; `blob:` the PNG that is saved.
-* `font-src data:` Streamlit's icons.
+* `img-src data:` for mosaics in figures and Streamlit's icons; `blob:` for the saved PNG.
+* `font-src data:` for Streamlit's icons.
 
-Not given: `'unsafe-eval'` (Vega has an interpreter, Plotly's maps of the world are not used),
-workers, frames with an address, and `'wasm-unsafe-eval'`: Streamlit's protobuf tries it for whole
-numbers of 64 bits, once, and goes on without.
+Not granted: `'unsafe-eval'` (Vega has an interpreter, Plotly's world maps are not used), workers,
+frames with a URL, and `'wasm-unsafe-eval'`: Streamlit's protobuf tries it once for 64-bit integers
+and continues without.
 """
 
 from __future__ import annotations
@@ -41,13 +40,13 @@ _SCRIPT = re.compile(r"<script(?P<attributes>[^>]*)>(?P<text>.*?)</script>", re.
 
 
 def digest(script: str) -> str:
-    """The source expression that allows this very inline script."""
+    """Return the CSP source expression that allows this inline script."""
     text = hashlib.sha256(script.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(text).decode()}'"
 
 
 def inline_scripts(html: str) -> list[str]:
-    """The texts of the scripts in a page that are to run and have no file of their own."""
+    """Return the executable inline scripts of an HTML page."""
     return [
         match["text"]
         for match in _SCRIPT.finditer(html)
@@ -57,7 +56,7 @@ def inline_scripts(html: str) -> list[str]:
 
 @cache
 def policy(frame_ancestors: str) -> str:
-    """The content-security policy, in one line."""
+    """Return the content-security policy in one line."""
     index = Path(streamlit.__file__).parent / "static" / "index.html"
     scripts = (*inline_scripts(index.read_text("utf-8")), index_page.script(),
                index_page.theme_script(), *bertviz_scripts.scripts())  # fmt: skip
@@ -83,19 +82,21 @@ POLICY_PARTS = (
     b"application/javascript",
     b"text/css",
     b"font/",
-)  # of a page, which has the policy itself
+)  # resources of a page, which has the policy itself
 
 
 class SecurityHeadersMiddleware:
-    """Middleware that puts the policy and its like on every answer.
+    """ASGI middleware that adds the security headers to every response.
 
-    On a script, style or font, which is no page, only what keeps it from being taken for one: with
-    all of them a lesson's 130 scripts would bring 150 kB of headers.
+    Scripts, styles and fonts get only `nosniff`: with all headers the 130 scripts of a lesson would
+    carry 150 kB of them. The Referer is limited to the origin, because proxies log it and a URL can
+    contain a reader's text.
 
-    frame_ancestors: who may show the app in a frame. Anyone by default, as a Space is shown in a
-    frame of the hub's site; the app has no accounts, so a false frame around it gains nothing. What
-    that page hears has no text of a reader (`components/parent_guard.js`). Nor has the Referer
-    of a request to this server, which proxies write into their logs: an address can have one.
+    Args:
+        app: the next ASGI app.
+        frame_ancestors: sites that may show the app in a frame. Any by default, because a Space is
+            shown in a frame of the hub's site; the app has no accounts, so a malicious frame gains
+            nothing. The framing page receives no text of a reader (`components/parent_guard.js`).
     """
 
     def __init__(self, app: ASGIApp, frame_ancestors: str) -> None:
@@ -112,7 +113,7 @@ class SecurityHeadersMiddleware:
         self._names = {name for name, _ in self._added}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, with the headers."""
+        """Pass the request on and add the headers to its response."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -1,8 +1,8 @@
-"""Answers that never end by themselves end at once when the process is told to end.
+"""Graceful shutdown: streaming responses end at once when the process receives a signal.
 
-The server waits for open answers before it tells the app that it ends, so the app hears of the
-signal itself. Nor is anything waited for after that: threads that compute, or Python itself, which
-clears up every object there is before it ends and needs seconds for that.
+The server waits for open responses before it notifies the app, so the app handles the signal
+itself. After that nothing is waited for: neither computing threads nor Python's own cleanup, which
+frees every object and takes seconds.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-GRACEFUL_S = 2  # seconds that answers under way may still take
-END_S = 2.8  # seconds after a signal in which the process has ended, whatever still runs
+GRACEFUL_S = 2  # seconds for responses in progress
+END_S = 2.8  # seconds from the signal to the end of the process, whatever still runs
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _callbacks: list[Callable[[], None]] = []
 _ending = threading.Event()
 
 
 def on_shutdown(callback: Callable[[], None]) -> None:
-    """Call this, on the event loop, when the process is told to end."""
+    """Register a callback that runs on the event loop when the process receives a signal."""
     _callbacks.append(callback)
 
 
 @contextmanager
 def announced() -> Iterator[None]:
-    """Within, the callbacks hear of a signal before the server's own handler does.
+    """Call the shutdown callbacks before the server's own signal handler, while the body runs.
 
-    Where the loop runs in another thread than the main one (tests) no signal can be heard.
+    Without effect where the loop is not in the main thread (tests), which alone receives signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -65,14 +65,14 @@ def _announce() -> None:
 
 
 def _end_in_time(number: int) -> None:
-    """End the process when all is closed, before Python clears up, or when its time is over."""
+    """End the process before Python's cleanup, or after END_S at the latest."""
     if _ending.is_set():
         return
     _ending.set()
 
     def end() -> None:
         logging.shutdown()
-        with suppress(OSError, ValueError):  # nobody reads it any more
+        with suppress(OSError, ValueError):  # the reader has closed the pipe
             sys.stdout.flush()
         os._exit(128 + number)
 
@@ -83,6 +83,6 @@ def _end_in_time(number: int) -> None:
 
 
 def _limit_patience(handler: Any) -> None:
-    """Uvicorn waits for ever for answers under way unless its configuration says how long."""
+    """Set Uvicorn's graceful timeout; by default it waits forever for open responses."""
     with suppress(AttributeError):
         handler.__self__.config.timeout_graceful_shutdown = GRACEFUL_S

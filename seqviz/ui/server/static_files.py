@@ -1,10 +1,10 @@
-"""What a browser loads once: compressed in memory, kept by the browser where its name allows it.
+"""Static files, compressed once in memory and cached by browsers under hashed names.
 
-Streamlit serves its scripts (5 MB for a lesson) as they lie on the disk, and compresses ours anew
-at each request. Here each file is compressed when it is first asked for, for all that follow.
-Names of Streamlit's files carry a hash; ours are asked for under an address with the digest of all
-of them (`address`), so what is kept is never old. In place of Streamlit's fonts go those parts of
-them that the lessons write with (`tools/fonts.py`), an eighth of their bytes.
+Streamlit serves its scripts (5 MB for a lesson) uncompressed and compresses the app's own again at
+each request. Here each file is compressed at its first request. Names of Streamlit's files carry a
+hash; the app's files have a URL with the digest of all of them (`address`), so a cached file is
+never outdated. Streamlit's fonts are replaced by the subsets that the lessons use
+(`tools/fonts.py`), an eighth of the bytes.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ TYPES = {
     ".css": b"text/css; charset=utf-8",
     ".svg": b"image/svg+xml",
 }
-WOFF2 = b"font/woff2"  # compressed by itself
-FONTS = ASSETS / "fonts"  # each under the name of the file that it stands for
+WOFF2 = b"font/woff2"  # a compressed format
+FONTS = ASSETS / "fonts"  # each named like the file that it replaces
 FOREVER = b"public, max-age=31536000, immutable"
-QUALITY = 6  # of brotli: 3.6 MB of scripts take 0.17 s; with 9 0.6 s, and are 1.6% smaller
+QUALITY = 6  # of brotli: 3.6 MB of scripts take 0.17 s; at 9 they take 0.6 s and are 1.6% smaller
 OURS = "/app/static/"
-# What every lesson's first figure waits for, before the many scripts of Streamlit's page.
+# Preloaded: the first figure of every lesson needs these before the many scripts of Streamlit.
 EARLY = (
     "plotly.min.js", "components/shell.js", "bench/chart.js", "bench/live.js", "bench/repaint.js",
     "bench/drag_overlay.js", "bench/viewport.js", "bench/responsive_panels.js",
@@ -45,7 +45,7 @@ EARLY = (
 
 
 class Served:
-    """Whether this process serves files itself; a page that is run without it has them as usual."""
+    """Flag: True where this process serves the files, False without a server (tests)."""
 
     on = False
 
@@ -54,7 +54,7 @@ SERVED = Served()
 
 
 def base() -> str:
-    """The path under which the app is served: "", or a name with a slash before it."""
+    """Return the path under which the app is served: "", or a name with a leading slash."""
     name = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{name}" if name else ""
 
@@ -65,7 +65,7 @@ def _own_files() -> list[Path]:
 
 @cache
 def digest() -> str:
-    """Of all our files: what their address changes with."""
+    """Return the digest of the app's static files, which is part of their URL."""
     hasher = hashlib.sha256()
     for path in _own_files():
         hasher.update(path.relative_to(STATIC).as_posix().encode() + path.read_bytes())
@@ -73,13 +73,17 @@ def digest() -> str:
 
 
 def address(name: str) -> str:
-    """Where the browser finds one of our files. name: its path in `assets/static`."""
+    """Return the URL of one of the app's files.
+
+    Args:
+        name: path in `assets/static`.
+    """
     return f"{base()}{OURS}{digest() + '/' if SERVED.on else ''}{name}"
 
 
 @cache
 def _files() -> dict[str, Path]:
-    """Every file that is sent compressed, by its path in an address (without `base`)."""
+    """Return every compressed file by its URL path (without `base`)."""
     streamlit = Path(st.__file__).parent / "static"
     result = {f"/{path.relative_to(streamlit).as_posix()}": path
              for path in (streamlit / "static").rglob("*") if path.suffix in TYPES}  # fmt: skip
@@ -93,7 +97,7 @@ def _files() -> dict[str, Path]:
 
 @cache
 def _fonts() -> dict[str, Path]:
-    """Our part of a font by the address of Streamlit's; a Streamlit not tested has its own."""
+    """Return the font subsets by Streamlit's URL path; none for an untested Streamlit version."""
     if st.__version__ != patch.TESTED:
         return {}
     return {f"/static/media/{path.name}": path for path in FONTS.glob("*.woff2")}
@@ -101,14 +105,14 @@ def _fonts() -> dict[str, Path]:
 
 @cache
 def _whole(path: Path) -> tuple[bytes, bytes]:
-    """A file as it is, and its tag."""
+    """Return a file uncompressed, and its ETag."""
     content = brotli_assets.read_asset(path)
     return content, f'"{hashlib.sha256(content).hexdigest()[:16]}"'.encode()
 
 
 @cache
 def _compressed(path: Path, encoding: str) -> tuple[bytes, bytes]:
-    """A file compressed, and its tag."""
+    """Return a file compressed, and its ETag."""
     content = brotli_assets.read_asset(path)
     tag = f'"{hashlib.sha256(content).hexdigest()[:16]}-{encoding}"'.encode()
     retained = path.with_name(path.name + brotli_assets.PACKED)
@@ -120,17 +124,17 @@ def _compressed(path: Path, encoding: str) -> tuple[bytes, bytes]:
 
 
 class StaticFilesMiddleware:
-    """Middleware that answers for those files; everything else is passed on."""
+    """ASGI middleware that serves these files and passes other requests on."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         SERVED.on = True
-        kinds = {"plotly.min.js": "preload; as=script"}  # which is no module
+        kinds = {"plotly.min.js": "preload; as=script"}  # not a module
         early = (f"<{address(item)}>; rel={kinds.get(item, 'modulepreload')}" for item in EARLY)
         self._link = (b"link", ", ".join(early).encode())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer or pass on; a page is told what to load while its own script is on its way."""
+        """Respond with a file, or pass the request on with preload links for a page."""
         if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
             await self.app(scope, receive, send)
             return
@@ -152,7 +156,7 @@ class StaticFilesMiddleware:
                 headers.append((b"content-encoding", encoding.encode()))
         elif font := _fonts().get(name):
             body, tag = _whole(font)
-            # The name is Streamlit's: it stays when a sign is added.
+            # The URL is Streamlit's and stays the same when a glyph is added.
             headers = [(b"content-type", WOFF2), (b"cache-control", b"no-cache")]
         else:
             await self.app(scope, receive, self._with_link(send))
