@@ -1,6 +1,6 @@
-"""SeqViz: lessons in a browser in which students move sliders on live sequence models.
+"""SeqViz: interactive lessons about sequence models, as a Streamlit app.
 
-Streamlit runs this file for each visitor; `streamlit run app.py` imports it once and serves `app`.
+Streamlit runs this file for each session; `streamlit run app.py` imports it once and serves `app`.
 """
 
 import streamlit as st

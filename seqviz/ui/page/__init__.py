@@ -1,1 +1,1 @@
-"""A lesson page: its benches, widgets, dialogs, header and home."""
+"""Lesson page: benches, widgets, dialogs, header and home."""

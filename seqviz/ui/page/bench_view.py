@@ -1,4 +1,4 @@
-"""The place of a bench on a page: it puts on screen what a bench shows."""
+"""`BenchView`: layout of a bench on a page, which renders its output items."""
 
 from __future__ import annotations
 
@@ -21,17 +21,26 @@ from seqviz.ui.page.spreadsheet import no_formula
 from seqviz.ui.render.clicks import apply_browser_values, on_pick
 
 ICONS = {"hint": ":material/arrow_forward:"}
-_WHOLE = 8  # rows of a table that is shown whole; a longer one scrolls
+_WHOLE = 8  # rows; a longer table scrolls
 
 
 @dataclass
 class BenchView:
-    """stage: where the figure is. side: where its controls are. readouts: the row below.
+    """Layout of a bench.
 
-    below: under the figure, where its footer goes when the bench has said everything; chart: what
-    is drawn there, with where its numbers come from. live: where the browser asks for it while a
-    hand moves (`live_descriptor`). saying: where the next
-    sentence goes; n_sentences: how many of these there are.
+    Attributes:
+        prefix: of the bench.
+        words: labels of its lesson.
+        stage: column of the figure.
+        side: column of the controls.
+        readouts: row of metrics.
+        declaration: controls of the bench.
+        style: of its figures.
+        below: container under the figure, for the footer.
+        live: descriptor of live requests (`live_descriptor`).
+        displayed: the item of the figure, with its provenance.
+        saying: container of the next sentence.
+        n_sentences: number of such containers.
     """
 
     prefix: str
@@ -49,11 +58,11 @@ class BenchView:
 
     @property
     def text(self) -> Text:
-        """Sentences that lessons share."""
+        """Translations shared by lessons."""
         return self.words.text
 
     def emit(self, item: items.Item) -> None:
-        """Show this next, where it belongs."""
+        """Render an item where it belongs."""
         if not isinstance(item, items.Metric | items.Note | items.ColoredText):
             self.saying = None
         with self.readouts if isinstance(item, items.Metric) else self.stage:
@@ -106,7 +115,7 @@ class BenchView:
     def chart(
         self, picture: items.RenderedFigure, clicks: items.ClickBindings | None = None
     ) -> None:
-        """The figure alone, at the height that the frame (or the presenter) gives it."""
+        """Render the figure alone, at the height of the style."""
         with st.container(key=f"{self.prefix}.figure", height=self.style.height, border=False):
             key = f"{self.prefix}.chart"
             if isinstance(picture.chart, Figure):
@@ -115,11 +124,11 @@ class BenchView:
                 components.chart(key, picture.json, picture.alt, missing, payload, self.live)
             else:
                 spec = json.loads(picture.json)
-                spec.pop("description", None)  # which Streamlit does not say; it warns of both
+                spec.pop("description", None)  # Streamlit would warn of both
                 st.vega_lite_chart(spec, key=key, alt=picture.alt)
 
     def _say(self, item: items.Note | items.ColoredText) -> None:
-        """What follows each other stands in one place, which the fast path writes to."""
+        """Render a sentence; consecutive ones share a container that the fast path writes to."""
         if self.saying is None:
             self.n_sentences += 1
             self.saying = st.container(key=f"{self.prefix}.notes.{self.n_sentences}")
@@ -144,12 +153,12 @@ class BenchView:
             draw(f"{self.prefix}.live", dict(item.values), start, words, report)
 
     def _pieces(self, item: items.TokenPicker) -> None:
-        """A click on the words of a text moves a control."""
+        """Render the words of a text as pills that set a control."""
         key = f"{self.prefix}.{item.control}"
         st.session_state[f"{key}.pick"] = item.chosen
 
         def moved() -> None:
-            if picked := st.session_state[f"{key}.pick"]:  # a click on the chosen one takes it back
+            if picked := st.session_state[f"{key}.pick"]:  # a second click deselects
                 st.session_state[key] = picked
 
         st.pills(

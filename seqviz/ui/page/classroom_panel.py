@@ -1,7 +1,7 @@
-"""The room of a class, as a page shows it: the way in, the chip, and questions put to the vote.
+"""Room of a class on a page: entry panel, chip, and questions that the class votes on.
 
-What happens in a room happens between browsers and plain routes (`ui.classroom.routes`); a page
-only knows the code of the room that its reader is in.
+The room works between browsers and plain routes (`ui.classroom.routes`); a page only knows the code
+of its reader's room.
 """
 
 from __future__ import annotations
@@ -19,17 +19,22 @@ from seqviz.plotting.style import Style
 from seqviz.ui.page import components
 from seqviz.ui.render.share_link import link_and_code
 
-KEY, KEPT = "room", "_room"  # in the link, and in the session
+KEY, KEPT = "room", "_room"  # query parameter; key in the session state
 
 
 def code() -> str:
-    """The room that the reader is in; empty outside of one."""
+    """Return the code of the reader's room; empty outside a room."""
     request = st.query_params.get(KEY)
     return str(st.session_state.get(KEPT) or (codes.read(request) if request else ""))
 
 
 def room_chip(text: Text, slug: str) -> None:
-    """In a room: its chip, on every page, and its code in every address. slug: the page's."""
+    """Show the room's chip and keep its code in the URL of every page.
+
+    Args:
+        text: translations.
+        slug: of the page.
+    """
     if not (result := code()):
         return
     st.session_state[KEPT] = result
@@ -41,19 +46,19 @@ def room_chip(text: Text, slug: str) -> None:
 
 
 def join_panel(text: Text) -> None:
-    """What opens a room or joins one."""
+    """Show the panel that opens or joins a room."""
     components.room_join("room_door", words(text), _go)
 
 
 def invite_panel(text: Text, code: str, address: str) -> None:
-    """In a room, how others come to it: they are taken along to where its teacher is."""
+    """Show the code, link and QR code that bring others into the room."""
     st.markdown(f"## {codes.format_code(code)}")
     st.caption(text("room.others"))
     link_and_code(text, address)
 
 
 def vote(text: Text, key: str, options: Sequence[str]) -> None:
-    """A question of a lesson, put to the class. What is revealed stands under `<key>.revealed`."""
+    """Put a question of a lesson to the vote; the revealed answer is stored at `<key>.revealed`."""
 
     def revealed(choice: Any) -> None:
         is_known = isinstance(choice, int) and 0 <= choice < len(options)
@@ -63,7 +68,7 @@ def vote(text: Text, key: str, options: Sequence[str]) -> None:
 
 
 def run_as_class(text: Text, bench: Bench, style: Style, presenting: bool) -> None:
-    """In a room, below a bench that a class can run: a seed for each seat."""
+    """Show the seed experiment of a bench in a room: one seed per seat."""
     if not code() or bench.replicate is None:
         return
     payload = {**words(text), "missing": text("frame.no_library")}
@@ -74,14 +79,14 @@ def run_as_class(text: Text, bench: Bench, style: Style, presenting: bool) -> No
 
 
 def _go(entered: str) -> None:
-    """Into a room, or out of it."""
+    """Enter a room, or leave it for an empty code."""
     st.session_state[KEPT] = result = codes.read(entered)
     if not result and KEY in st.query_params:
         del st.query_params[KEY]
 
 
 def words(text: Text, lessons: bool = False) -> dict[str, Any]:
-    """What stands on the parts of a room; lessons: with the titles of all of them."""
+    """Return the labels of the room components; with the lesson titles if `lessons`."""
     titles = {record.slug: text(f"{record.slug}.title") for record in catalog.LESSONS}
     payload = {k: v for k, v in text.table("room").items() if isinstance(v, str)}
     names = {"names": list(text.items("room.names")), "home": text("frame.map")}

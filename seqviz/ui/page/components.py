@@ -1,4 +1,4 @@
-"""What the page does in the browser by itself: draw charts, notice the theme and a hand at rest."""
+"""Custom components of the page: charts, sliders, theme watcher, debounce, rooms."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from seqviz.ui.server import static_files
 
 
 def watch_theme(tag: str, words: Mapping[str, str], views: Mapping[str, Any]) -> None:
-    """Run the page again when the reader switches the theme, so that every chart is repainted.
+    """Rerun the page when the reader switches the theme, so that charts are redrawn.
 
-    The script also tells the browser the language of the page by its tag (zh-CN), for its voice and
-    its fonts, and the page around a frame what the address bar would show
-    (`assets/static/components/iframe_url_sync.js`), and copies where the browser lends no clipboard
-    (`components/copy.js`). words: what these and `components/accessibility.js` say. views: to the
-    other pages (`ui.page.navigation.addresses`), for `assets/static/components/navigation.js`.
+    The script also sets the page's language for speech and fonts, sends the URL to a page around
+    the frame (`assets/static/components/iframe_url_sync.js`), and copies text where the browser
+    provides no clipboard (`components/copy.js`).
+
+    Args:
+        tag: language tag, such as zh-CN.
+        words: labels of these scripts and of `components/accessibility.js`.
+        views: links to other pages (`ui.page.navigation.addresses`), for
+            `components/navigation.js`.
     """
     _component("components/theme", "<span></span>", "components/accessibility", "components/copy")(
         key="theme",
@@ -32,7 +36,7 @@ def watch_theme(tag: str, words: Mapping[str, str], views: Mapping[str, Any]) ->
 
 
 def present() -> None:
-    """Let the keys of a clicker walk through the benches (`components/present.js`)."""
+    """Let the keys of a clicker step through the benches (`components/present.js`)."""
     _component("components/present")(key="presenting", height=0)
 
 
@@ -42,10 +46,15 @@ def debounce(
     followers: Sequence[str],
     follow: Callable[[Sequence[str]], None],
 ) -> None:
-    """Call `follow(names)` when the settings of a bench have not changed for a quarter of a second.
+    """Call `follow(names)` when the settings of a bench have not changed for 250 ms.
 
-    followers: the benches that build on it. Those near the window are named at once, the others
-    when the reader comes near them.
+    Dependents near the viewport are named at once, the others when the reader comes near them.
+
+    Args:
+        prefix: of the bench.
+        settings: its permalink.
+        followers: the visible dependents.
+        follow: refreshes dependents.
     """
     key = f"{prefix}.debounce"
 
@@ -68,11 +77,16 @@ def lazy_load(
     full_text: str,
     on_visible: Callable[[Sequence[str]], None],
 ) -> None:
-    """Call `come(names)` when the reader comes near benches that only keep their place.
+    """Call `on_visible(names)` when the reader comes near placeholders of benches.
 
-    lesson: its slug. benches: all of the page. leads: those that others build on, which may wait
-    for what they load: they are named when they have been passed as well. full_text: the key of a
-    button that needs every one.
+    Args:
+        key: of the component.
+        lesson: its slug.
+        benches: all of the page.
+        leads: those with dependents, which may wait for what they load: they are also named once
+            the reader has passed them.
+        full_text: key of a button that needs every bench rendered.
+        on_visible: renders benches.
     """
 
     def on_event() -> None:
@@ -99,13 +113,18 @@ def chart(
     on_pick: Callable[[Any, Any], None] | None = None,
     live: Mapping[str, Any] | None = None,
 ) -> None:
-    """A Plotly figure (its JSON), updated in place when its data change; it fills its container.
+    """Show a Plotly figure that fills its container and is updated in place.
 
-    The theme is part of the data, so that a switch of theme paints the chart again. `missing` is
-    what to say where the drawing library cannot be loaded. `on_pick(x, y)` is called before the
-    next run when somebody clicks a point or cell of a trace whose `meta` is "pick"; both come from
-    the browser, so check them. live: where the browser asks for the picture while a hand moves a
-    slider (`ui.live.handler`).
+    The theme is part of the data, so a switch of the theme redraws the chart.
+
+    Args:
+        key: of the component.
+        figure: its JSON.
+        alt: alternative text.
+        missing: message if the drawing library cannot be loaded.
+        on_pick: called with x and y before the next run, when a point or cell of a trace whose
+            `meta` is "pick" is clicked; both come from the browser and must be validated.
+        live: descriptor of live requests during a drag (`ui.live.handler`).
     """
 
     def picked() -> None:
@@ -123,8 +142,8 @@ def chart(
     }
     _component("bench/chart", '<div class="seqviz-chart"></div>')(
         key=key,
-        # Two lines as bytes. Streamlit would write a dictionary as JSON twice, with the figure's
-        # own JSON, up to a megabyte, as a string in it.
+        # Two lines of bytes: a dictionary would be encoded as JSON twice, with the figure's JSON,
+        # up to a megabyte, as a string in it.
         data=b"%b\n%b" % (json.dumps(around).encode(), figure),
         height="content",
         on_pick_change=picked,
@@ -134,10 +153,14 @@ def chart(
 def room(
     key: str, code: str, lesson: str, words: Mapping[str, Any], on_leave: Callable[[], None]
 ) -> None:
-    """Be in a room, as its teacher or a student (`classroom/room.js`): a chip says where.
+    """Show the chip of a room and take part in it (`classroom/room.js`).
 
-    lesson: whose page it is, empty at home; words: see there. `on_leave()` is called before the
-    next run when the reader leaves it.
+    Args:
+        key: of the component.
+        code: of the room.
+        lesson: slug of the page, empty at home.
+        words: labels, see the script.
+        on_leave: called before the next run when the reader leaves the room.
     """
     payload = _plain(code=code, lesson=lesson, words=dict(words))
     _component("classroom/room", '<div class="seqviz-room" role="status"></div>', "classroom/room")(
@@ -146,9 +169,10 @@ def room(
 
 
 def room_join(key: str, words: Mapping[str, Any], on_enter: Callable[[str], None]) -> None:
-    """Open a room, or join one by its code (`assets/static/classroom/room_join.js`).
+    """Show the form that opens or joins a room (`assets/static/classroom/room_join.js`).
 
-    `on_enter(code)` is called before the next run; it comes from the browser, so check it.
+    `on_enter(code)` is called before the next run; the code comes from the browser and must be
+    validated.
     """
 
     def entered() -> None:
@@ -163,9 +187,9 @@ def room_join(key: str, words: Mapping[str, Any], on_enter: Callable[[str], None
 def poll(
     key: str, options: Sequence[str], words: Mapping[str, Any], on_reveal: Callable[[Any], None]
 ) -> None:
-    """A question that the class in a room votes on (`assets/static/classroom/poll.js`).
+    """Show a question that the class in a room votes on (`assets/static/classroom/poll.js`).
 
-    `on_reveal(own)` is called before the next run when the teacher reveals the votes; own: this
+    `on_reveal(own)` is called before the next run when the teacher reveals the votes, with this
     reader's answer, which comes from the browser.
     """
 
@@ -190,9 +214,16 @@ def class_run(
     height: int,
     words: Mapping[str, Any],
 ) -> None:
-    """What a class runs at this bench, each seat its own seed (`classroom/seed_experiment.js`).
+    """Show the seed experiment of a class at a bench (`classroom/seed_experiment.js`).
 
-    height: pixels of its figure. words: see there.
+    Args:
+        key: of the component.
+        lesson: slug.
+        bench: name of the bench.
+        lang: language code.
+        present: presenter mode.
+        height: of the figure, in pixels.
+        words: labels, see the script.
     """
     _component(
         "classroom/seed_experiment", '<div class="seqviz-class-run"></div>', "classroom/room"
@@ -211,10 +242,14 @@ def sketch(
     words: Mapping[str, Any],
     on_compute: Callable[[bool], None],
 ) -> None:
-    """A prediction to draw on a figure (`classroom/drawn_prediction.js`), alone or in a room.
+    """Show a prediction to draw on a figure (`classroom/drawn_prediction.js`).
 
-    around: what is said around the figure (`ui.page.questions.sketch_figures`). words: of rooms.
-    `on_compute(on)` is called before the next run when the result is to be shown, or no more.
+    Args:
+        key: of the component.
+        around: metadata of the figure (`ui.page.questions.sketch_figures`).
+        figure: its JSON.
+        words: labels of rooms.
+        on_compute: called before the next run with True to show the result, False to hide it.
     """
 
     def computed() -> None:
@@ -236,9 +271,12 @@ def sketch(
 
 
 def home_bench(key: str, around: Mapping[str, Any], figure: bytes) -> None:
-    """A bench with one slider, which the page draws once (`assets/static/home/home.js`).
+    """Show a bench with one slider, which the page renders once (`assets/static/home/home.js`).
 
-    around: what is said around the figure, its words, and where the browser asks for others.
+    Args:
+        key: of the component.
+        around: metadata of the figure, labels, and the descriptor of live requests.
+        figure: its JSON.
     """
     _component("home/home", _HOME_BENCH, "components/slider", "home/home")(
         key=key, data=b"%b\n%b" % (json.dumps(dict(around)).encode(), figure), height="content"
@@ -251,9 +289,13 @@ def home_search(
     lessons: Mapping[str, str],
     words: Mapping[str, str],
 ) -> None:
-    """The search, and what this browser remembers, on the cards below (`home/home_search.js`).
+    """Show the search, and the browser's memory of lessons on the cards (`home/home_search.js`).
 
-    rows: what can be found (`content.search_index.rows`). lessons: their titles by their slugs.
+    Args:
+        key: of the component.
+        rows: search index (`content.search_index.rows`).
+        lessons: titles by slug.
+        words: labels.
     """
     _component("home/home_search", '<div class="seqviz-home-search"></div>')(
         key=key, data=_plain(rows=rows, lessons=dict(lessons), words=dict(words)), height="content"
@@ -267,12 +309,16 @@ def sinusoid(
     words: Mapping[str, Any],
     on_change: Callable[[Mapping[str, Any]], None],
 ) -> None:
-    """Sinusoidal positional encodings with their controls, drawn and computed in the browser.
+    """Show sinusoidal positional encodings, with controls, computed in the browser.
 
-    values: positions, d_model, base, layout, position and dimension; new ones move the controls.
-    start: their defaults. words: what is written, see `assets/static/sinusoid*.js`.
-    `on_change(values)` is called before the next run when the controls have come to rest; they come
-    from the browser, so check them.
+    Args:
+        key: of the component.
+        values: positions, d_model, base, layout, position and dimension; new ones move the
+            controls.
+        start: their defaults.
+        words: labels, see `assets/static/figures/sinusoid*.js`.
+        on_change: called with the values before the next run when the controls have come to rest;
+            they come from the browser and must be validated.
     """
 
     def changed() -> None:
@@ -296,11 +342,14 @@ def sinusoid(
 def drag_commit(
     key: str, bench: str, signature: str | None, on_rest: Callable[[Mapping[str, Any]], None]
 ) -> None:
-    """Hear of a hand that rests where the browser shows all that the page would draw.
+    """Report the end of a drag whose final state the browser has already drawn.
 
-    bench: its prefix. signature: of what the page has drawn (`html.layout_signature`).
-    `on_rest(told)` is called before the next run: "values" of sliders as they stand in a link, and
-    the "layout_signature" of what the browser shows. It all comes from the browser, so check it.
+    Args:
+        key: of the component.
+        bench: its prefix.
+        signature: layout signature of what the page has drawn (`html.layout_signature`).
+        on_rest: called before the next run with "values" of sliders, as in a link, and the
+            "layout_signature" of what the browser shows; both must be validated.
     """
 
     def rested() -> None:
@@ -318,15 +367,15 @@ def drag_commit(
 
 
 def _commits(bench: str) -> int:
-    """The last rest of a hand on a bench after which it was not drawn.
+    """Return the number of the last commit after which the page did not redraw the bench.
 
-    It stands in what is drawn next: the browser would take a figure or a slider that is as the page
-    has drawn it last for one that is on screen.
+    It is part of the data that is sent next: otherwise the browser would treat a figure or slider
+    equal to the page's last one as already on screen.
     """
     return int(st.session_state.get(f"_{bench}.n_commits", 0))
 
 
-# Drawings that answer in the browser, by the name with which a bench asks for them.
+# Client components by the name that a bench uses.
 IN_BROWSER = {"sinusoid": sinusoid}
 
 
@@ -337,21 +386,21 @@ _HOME_BENCH = """<section class="seqviz-home-bench"><h2 class="name"></h2>
 
 
 def _plain(**data: Any) -> list[dict[str, Any]]:
-    """Data for a component, which its script gets without the list around them.
+    """Return data for a component in a list, which the script unwraps.
 
-    Streamlit looks through a dictionary for tables, and imports pandas for it: 0.4 s of the first
+    Streamlit searches a dictionary for tables and imports pandas for that: 0.4 s at the first
     lesson of a process.
     """
     return [data]
 
 
 def event_value(key: str, event: str) -> Any:
-    """What a component says in this run; None where it says nothing, or its page has been left."""
+    """Return the event value of a component in this run; None without an event or component."""
     return st.session_state[key].get(event) if key in st.session_state else None
 
 
 def _named(key: str, event: str, existing: Sequence[str]) -> list[str]:
-    """Those of the known names that a component says; anything may come from a browser."""
+    """Return the known names among those that a component reports, which may be anything."""
     names = event_value(key, event)
     return [name for name in existing if name in names] if isinstance(names, list) else []
 
@@ -363,11 +412,17 @@ def slider(
     options: Mapping[str, Any],
     on_rest: Callable[[str], None],
 ) -> None:
-    """A slider on a native input (`components/slider.js`, which says what its options are).
+    """Show a slider on a native input (`components/slider.js` documents the options).
 
-    bench: the prefix of its bench. name: its parameter in a link. While a hand moves it the browser
-    asks for the picture by itself; `on_rest(text)` is called before the next run when it has come
-    to rest, with the value as it stands in a link, which comes from the browser: check it.
+    During a drag the browser requests figures itself.
+
+    Args:
+        key: of the component.
+        bench: prefix of the bench.
+        name: of the parameter in a link.
+        options: of the slider.
+        on_rest: called before the next run with the committed value as in a link; it comes from the
+            browser and must be validated.
     """
 
     def rested() -> None:
@@ -385,10 +440,10 @@ def slider(
 
 
 def number(key: str, options: Mapping[str, Any], on_change: Callable[[str], None]) -> None:
-    """A field for a number (`components/number_box.js`, which says what its options are).
+    """Show a number field (`components/number_box.js` documents the options).
 
-    `on_change(text)` is called before the next run with the number as it stands in a link, "" for
-    none; it comes from the browser: check it.
+    `on_change(text)` is called before the next run with the number as in a link, "" for none; it
+    comes from the browser and must be validated.
     """
 
     def changed() -> None:
@@ -403,7 +458,7 @@ def number(key: str, options: Mapping[str, Any], on_change: Callable[[str], None
     )(key=key, data=_plain(**options), height="content", on_value_change=changed)
 
 
-# Streamlit loads a component's script from memory, where it has no address to import others from.
+# Streamlit imports a component's script from memory, where it cannot import other modules.
 _LOADER = """
 const address = new URL("{address}", location.origin).href;
 const later = () => new Promise((resolve) => setTimeout(resolve, 1000));
@@ -424,11 +479,17 @@ export default (told) => {{
 
 @cache
 def _component(script: str, html: str = "<span></span>", *css: str) -> Any:
-    """Register a component. script, css: paths in `assets/static`, without their endings."""
+    """Register a component.
+
+    Args:
+        script: path in `assets/static` without its suffix.
+        html: content of the component.
+        *css: paths in `assets/static` without their suffixes.
+    """
     return st.components.v2.component(
         f"seqviz_{script.rpartition('/')[2]}",
         html=html,
-        isolate_styles=False,  # the export looks into the charts, and tests do
+        isolate_styles=False,  # the image export and tests access the charts
         css="\n".join((STATIC / f"{name}.css").read_text("utf-8") for name in css) or None,
         js=_LOADER.format(address=static_files.address(f"{script}.js")),
     )

@@ -1,18 +1,21 @@
-"""Buttons that open a dialog. Streamlit raises on a second one in a run, so one opens."""
+"""Buttons that open a dialog; Streamlit allows one dialog per run."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-_LAST = "_panel"  # in the session's state: the panel that was asked for last
+_LAST = "_panel"  # session key: the button pressed last
 
 
 def asked_for(label: str, icon: str, key: str) -> bool:
-    """A quiet button; whether its dialog opens: of several pressed before a run the last one's."""
+    """Show a tertiary button; return True where its dialog opens.
+
+    Of several buttons pressed before a run, the last one counts.
+    """
     pressed = st.button(label, icon=icon, type="tertiary", key=key, on_click=ask_for, args=(key,))
     return pressed and st.session_state.get(_LAST) == key
 
 
 def ask_for(key: str) -> None:
-    """The panel of this button, before those that were asked for until now."""
+    """Let the dialog of this button take precedence."""
     st.session_state[_LAST] = key

@@ -1,4 +1,4 @@
-"""What leaves a figure: its data, its picture, a page that runs alone and its code."""
+"""Exports of a figure: data, images, a standalone page, and its code."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ SIGNIFICANT = "%.6g"
 
 
 def data_panel(text: Text, chart: Any) -> None:
-    """The figure in words, and the numbers behind it, panel by panel."""
-    st.markdown(escape_markdown(_alt(chart)))  # a student's words are among them
+    """Show the figure's alternative text and its data, panel by panel."""
+    st.markdown(escape_markdown(_alt(chart)))  # it may contain a student's text
     for frame in tables(chart, ROWS_ON_SCREEN):
-        # The browser saves what is shown here as CSV, too: every digit, however it is written.
+        # The browser saves this table as CSV, too, with all digits whatever the format.
         visible = no_formulas(frame)
         st.dataframe(visible, hide_index=True, height=260, column_config=_written(visible))
         if (rows := frame.attrs["rows"]) > ROWS_ON_SCREEN:
@@ -37,13 +37,13 @@ def data_panel(text: Text, chart: Any) -> None:
 
 
 def _written(frame: pd.DataFrame) -> dict[str, Any]:
-    """Numbers with six significant digits: in all decimals, 4e-18 is a row of zeros."""
+    """Return column formats with six significant digits: as a decimal, 4e-18 would be zeros."""
     floats = [name for name, kind in frame.dtypes.items() if kind.kind == "f"]
     return {str(name): st.column_config.NumberColumn(format=SIGNIFICANT) for name in floats}
 
 
 def files_panel(text: Text, prefix: str, chart: Any) -> None:
-    """CSV and standalone HTML from the server; PNG and SVG of the screen from the browser."""
+    """Show buttons for CSV and HTML from the server, PNG and SVG from the browser."""
     stem = prefix.replace(".", "-")
     for kind, created, icon in (
         ("csv", csv, ":material/table_chart:"),
@@ -71,32 +71,32 @@ def files_panel(text: Text, prefix: str, chart: Any) -> None:
 
 
 def code_panel(text: Text, source: str) -> None:
-    """The code that drew this figure with these settings."""
+    """Show the code that reproduces this figure with these settings."""
     st.code(source, language="python")
     st.caption(text("frame.code_note"))
 
 
 def _file(make: Callable[[Any], bytes], chart: Any) -> bytes:
-    """Made once for the class."""
+    """Return a file from the shared cache."""
     key = content_hash.hash_value((make.__name__, _told(chart)))
     return result_cache.files().get_or_compute(key, partial(make, chart)).result
 
 
 def csv(chart: Any) -> bytes:
-    """The figure's numbers as CSV, UTF-8 with a byte-order mark so that Excel reads Chinese."""
+    """Return the figure's data as CSV in UTF-8 with a byte-order mark, for Chinese in Excel."""
     buffer = io.StringIO()
     no_formulas(table(chart)).to_csv(buffer, index=False)
     return buffer.getvalue().encode("utf-8-sig")
 
 
 def html(chart: Any) -> bytes:
-    """One file with the figure and everything it needs: opens without a network."""
+    """Return a standalone HTML file with the figure, which works without a network."""
     if isinstance(chart, Figure):
         figure = opaque(recolored(chart, LIVE, LIGHT), LIGHT)
         page: str = figure.plotly().to_html(include_plotlyjs=True, full_html=True)
-        # The picture is described for those who do not see it.
+        # A hidden paragraph describes the figure for screen readers.
         return page.replace("<body>", f"<body><p hidden>{_escaped(_alt(chart))}</p>", 1).encode()
-    # On the page Streamlit gives Vega the theme's colors; a file brings its own.
+    # On the page Streamlit gives Vega the theme's colors; a file needs its own.
     return str(chart.configure_range(category=list(LIGHT.colors())).to_html(inline=True)).encode()
 
 
@@ -114,7 +114,7 @@ def _alt(chart: Any) -> str:
 
 @cache
 def _picture() -> Any:
-    """Two buttons that save what is on screen; the browser does the work."""
+    """Return the component with two buttons that save the rendered figure in the browser."""
     return st.components.v2.component(
         "seqviz_picture",
         html='<div class="pictures"><button data-kind="png"></button>'

@@ -1,4 +1,4 @@
-"""The line under a figure: where its numbers come from, how long they took, and what leaves it."""
+"""Footer of a figure: badge and the buttons for data, export, code and link."""
 
 from __future__ import annotations
 
@@ -25,9 +25,13 @@ _BADGES: dict[str, tuple[str, Any]] = {
 def footer(
     view: BenchView, show: Show, link: Callable[[], str], frame: tuple[str, str] | None = None
 ) -> None:
-    """Badge, then the four quiet buttons. What they show is made when one is pressed.
+    """Show badge and buttons; a button's content is created when it is pressed.
 
-    frame: as `share_link.link_and_code` takes it.
+    Args:
+        view: the bench on the page.
+        show: its output and code trace.
+        link: returns the permalink.
+        frame: as in `share_link.link_and_code`.
     """
     if view.displayed is None:
         return
@@ -51,6 +55,6 @@ def footer(
         for name, icon, fill in kinds:
             label = text(f"frame.{name}")
             if dialogs.asked_for(label, icon, f"{prefix}.{name}"):
-                # A dialog and not a popover: under a figure near the lower edge of the window
-                # a popover has room for two lines.
+                # A dialog instead of a popover: near the lower edge of the window a popover has
+                # room for two lines only.
                 st.dialog(label, width="large" if name in ("data", "code") else "small")(fill)()

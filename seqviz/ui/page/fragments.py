@@ -1,4 +1,4 @@
-"""Fragments: parts of a page that Streamlit draws again without the rest."""
+"""Fragments: parts of a page that Streamlit reruns without the rest."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ import streamlit as st
 
 
 def fragment(draw: Callable[[], None], key: str, *, every: float | None = None) -> None:
-    """Draw it now, and from then on by itself.
+    """Run `draw` now, and again as a fragment.
 
-    Streamlit knows a fragment by the function's name and its place on the page, which are the same
-    on every lesson: a message of the page that a reader has just left would draw in the next one.
-    So the function takes its key into its name. key: within the whole app, such as "ar.process".
-    every: seconds, of one that asks for itself.
+    Streamlit identifies a fragment by function name and position on the page, which are the same on
+    every lesson: a message of the page just left would rerun a fragment of the next page. The key
+    therefore becomes part of the function's name.
+
+    Args:
+        draw: renders the fragment.
+        key: unique within the app, such as "ar.process".
+        every: seconds between automatic reruns.
     """
     draw.__qualname__ = f"{draw.__qualname__}.{key}"
     st.fragment(draw, key=key, run_every=every)()

@@ -1,4 +1,4 @@
-"""The glossary, opened from the header of every page or by a link: `?glossary=W`."""
+"""Glossary dialog, opened from the header of every page or by a link: `?glossary=W`."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from seqviz.ui.page import dialogs
 from seqviz.ui.page.fragments import fragment
 from seqviz.ui.runtime import run_context
 
-MAX_QUERY_CHARS = 40  # characters of what is searched
-LINKED = "glossary"  # the parameter of a link
-_OPENED = "_glossary"  # in the session's state: the link that has been opened
+MAX_QUERY_CHARS = 40
+LINKED = "glossary"  # query parameter
+_OPENED = "_glossary"  # session key: the link that was opened last
 _BUTTON = "glossary.open"
 _SEARCH, _LESSON = "glossary.search", "glossary.lesson"
 
 
 def button(slug: str, text: Text) -> None:
-    """A button in a fragment of its own: to open it costs the page nothing.
+    """Show the glossary button, a separate fragment: opening it does not rerun the page.
 
-    slug: of the lesson whose letters stand there first, or of no lesson.
+    Args:
+        slug: of the lesson whose letters come first, or of no lesson.
+        text: translations.
     """
     chosen = slug if any(lesson.slug == slug for lesson in catalog.LESSONS) else ""
 
@@ -41,12 +43,12 @@ def button(slug: str, text: Text) -> None:
         st.session_state[_LESSON] = "" if by_link else chosen
         st.dialog(label, width="large", icon=icon)(lambda: fill(text))()
 
-    with st.container(width="content"):  # without it, it takes all the room there is
-        fragment(draw, f"glossary.{slug}")  # a name of its own on each page, as benches have
+    with st.container(width="content"):  # without a width, the button fills the row
+        fragment(draw, f"glossary.{slug}")  # a separate key on each page, as benches have
 
 
 def fill(text: Text) -> None:
-    """Search field, choice of a lesson, and the table; what is in them is in the session."""
+    """Show search field, lesson filter and table; their values are in the session state."""
     with st.container(horizontal=True, key="glossary-search"):
         typed = st.text_input(text("frame.glossary_search"), key=_SEARCH, max_chars=MAX_QUERY_CHARS)
         slug = st.selectbox(
@@ -69,13 +71,19 @@ def fill(text: Text) -> None:
 
 
 def five_texts(text: Text) -> str:
-    """What S0 to S4 are, in Markdown."""
+    """Return the explanation of S0 to S4, in Markdown."""
     named = "\n".join(f"* {item}" for item in text.items("frame.five_texts_are"))
     return f"{text('frame.five_texts')}\n\n{named}"
 
 
 def table(rows: Iterable[tuple[Letter | None, list[GlossaryEntry]]], text: Text, slug: str) -> str:
-    """What was found as a Markdown table; slug: of the lesson to which it was narrowed down."""
+    """Return search results as a Markdown table.
+
+    Args:
+        rows: results by letter.
+        text: translations.
+        slug: of the lesson that filters them, or empty.
+    """
     lines = [_line(text.items("frame.glossary_columns")), "|---|---|---|---|"]
     for letter, visible in rows:
         if letter is None:
@@ -87,7 +95,7 @@ def table(rows: Iterable[tuple[Letter | None, list[GlossaryEntry]]], text: Text,
 
 
 def same(letter: Letter, entries: list[GlossaryEntry], text: Text) -> str:
-    """The sentence that says that a letter has several meanings, with those that are not shown."""
+    """Return the sentence that a letter has several meanings, with the hidden ones."""
     hidden = [meaning for meaning in letter.meanings if meaning not in entries]
     messages = [f"**{text('frame.glossary_same', count=len(letter.meanings))}**"]
     if text.lang in letter.remark:
@@ -103,7 +111,7 @@ def same(letter: Letter, entries: list[GlossaryEntry], text: Text) -> str:
 
 
 def _row(letter: Letter | None, glossary_entry: GlossaryEntry, text: Text, slug: str) -> list[str]:
-    """Letter, both terms, lessons, texts. In a narrowed list its form is that of the lesson."""
+    """Return letter, both terms, lessons and texts; a filter selects the lesson's notation."""
     forms = [] if letter is None else glossary_entry.written(letter.name)
     if slug and letter is not None:
         own = [
@@ -124,13 +132,13 @@ def _row(letter: Letter | None, glossary_entry: GlossaryEntry, text: Text, slug:
 
 
 def _lesson(slug: str, written: list[str], text: Text) -> str:
-    """A link to a lesson, and how it writes the letter."""
+    """Return a link to a lesson and its form of the letter."""
     link = f"[{text(f'{slug}.title')}]({slug}?lang={text.lang})"
     return " ".join([link, *(f"${form}$" for form in written[:1])])
 
 
 def _where(glossary_entry: GlossaryEntry, letter: Letter, text: Text) -> str:
-    """The lessons and texts that call it by this letter."""
+    """Return the lessons and texts that use this letter for the entry."""
     lessons = [
         text(f"{slug}.title")
         for slug, forms in glossary_entry.notation.items()
@@ -147,7 +155,7 @@ def _term(glossary_entry: GlossaryEntry, text: Text) -> str:
 
 
 def _sign(letter: Letter) -> str:
-    """The letter by itself."""
+    """Return the letter as a formula."""
     is_known = letter.name.casefold() in glossary.GREEK or len(letter.name) > 2
     return f"$\\{letter.name}$" if is_known else f"${letter.name}$"
 

@@ -1,4 +1,4 @@
-"""Around the lessons: language, presenter mode, share, and which device computes."""
+"""Header of every page: language, presenter mode, share, and device information."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from seqviz.ui.render import css
 from seqviz.ui.render.share_link import frame_of, link_and_code
 from seqviz.ui.streamlit_patches.navigation import went_back
 
-MAX_ADDRESS_CHARS = 2000  # characters of an address without its parameters
-# The language of the page before: a press that changes the page empties the link. Switches are told
-# where they stand in every run, as they forget it at some changes of page that the browser makes.
+MAX_ADDRESS_CHARS = 2000  # of a URL without its query
+# The language of the previous page: a widget that changes the page clears the URL. Switches are set
+# in every run because they lose their state at some page changes in the browser.
 KEPT_LANGUAGE = "_lang"
 
 
 def language() -> str:
-    """The reader's language: the switch, else the link, else that of the page before.
+    """Return the reader's language: switch, else link, else previous page.
 
-    On the first page of a visit the server's, else the browser's. By Back and Forward the link's.
+    On the first page of a visit: the server's setting, else the browser's. After Back or Forward:
+    the link's.
     """
     state = st.session_state
     linked = st.query_params.get("lang")
@@ -38,21 +39,21 @@ def language() -> str:
 
 
 def presenting() -> bool:
-    """Whether presenter mode is on."""
+    """Return True in presenter mode."""
     if "present" in st.session_state and not went_back():
         return bool(st.session_state["present"])
     return st.query_params.get("present") == "true"
 
 
 def view_parameters() -> dict[str, str]:
-    """The parameters that the address of every page has now."""
+    """Return the query parameters that every page has now."""
     present = {"present": "true"} if presenting() else {}
     room = {classroom_panel.KEY: result} if (result := classroom_panel.code()) else {}
     return {"lang": language(), **present, **room}
 
 
 def open_page(slug: str) -> Text:
-    """Title on the left, the switches and panels on the right; returns the words of the page."""
+    """Show title, switches and panels; return the translations of the page."""
     text = Text(language())
     navigation.arrive(slug, view_parameters())
     css.apply(presenting())
@@ -87,7 +88,7 @@ def _language_switch(text: Text) -> None:
         persist_state="session",
         label_visibility="collapsed",
     )
-    # Always in the link: what a teacher shares opens in the language of the lecture.
+    # Always in the link: a shared link opens in the language of the lecture.
     if st.query_params.get("lang") != text.lang:
         st.query_params["lang"] = text.lang
 
@@ -108,7 +109,7 @@ def _presenter_switch(text: Text) -> None:
 
 
 def _popover(text: Text, name: str, icon: str) -> Any:
-    """Filled only where somebody opens it."""
+    """Return a popover whose content is rendered only when it is open."""
     return st.popover(
         text(f"frame.{name}"), icon=icon, type="tertiary", key=name, on_change="rerun"
     )
@@ -132,7 +133,7 @@ def _share(slug: str, text: Text) -> None:
 
 def _about(text: Text) -> None:
     panel = _popover(text, "about", ":material/memory:")
-    if panel.open:  # choosing the device may import torch: only when somebody asks
+    if panel.open:  # choosing the device may import torch
         with panel:
             chosen = device.choose()
             st.markdown(text("frame.device", name=chosen.name))
@@ -150,24 +151,24 @@ def _about(text: Text) -> None:
 
 
 def address(parameters: Mapping[str, str]) -> str:
-    """The address of this page with these parameters (and the language)."""
+    """Return the URL of this page with these parameters and the language."""
     query = {**parameters, "lang": language()}
     return f"{_here()}?{urlencode(query)}"
 
 
 def _here() -> str:
-    """Where the page is, as the browser says; nothing where that is no address."""
+    """Return the URL of the page as the browser reports it; empty if invalid."""
     payload = (st.context.url or "").split("?")[0]
     try:
         parts = urlsplit(payload)
         full = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # such as http://[bad
+    except ValueError:  # for example http://[bad
         return ""
     return payload if full and payload.isprintable() and len(payload) <= MAX_ADDRESS_CHARS else ""
 
 
 def neighbours(slug: str, text: Text) -> None:
-    """Previous lesson (or the map) and next."""
+    """Show links to the previous lesson (or home) and the next."""
     before, after = catalog.neighbours(slug)
     with st.container(horizontal=True, key="neighbours"):
         _step(before, "previous", ":material/arrow_back:", text)

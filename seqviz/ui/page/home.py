@@ -1,8 +1,8 @@
-"""What stands on the home page: a live bench, the search, and the lessons as cards.
+"""Home page: a live bench, the search, and the lessons as cards.
 
-Each is one element of Streamlit's, as building them is what takes a browser its time. The bench is
-the first of a lesson, and asks as it does there while a hand moves (`ui/live`); at rest nothing
-is left to be drawn.
+Each is one Streamlit element, because building elements takes most of the browser's time. The bench
+is the first of a lesson and requests live responses as it does there (`ui/live`); nothing is
+rendered when a drag ends.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from seqviz.ui.render import css
 from seqviz.ui.runtime import run_context
 from seqviz.ui.server import static_files
 
-SENTENCE = 1  # of those under the figure: what was measured, per step, in each network
+SENTENCE = 1  # index of the sentence under the figure: the measured values per step of each network
 _PICTURE = """<img src="{}" alt="" width="304" height="152" loading="lazy" decoding="async">"""
 _CARD = """
 <li><a class="seqviz-card" href="{href}" data-slug="{slug}" data-code="{code}" data-tasks="{tasks}">
@@ -38,12 +38,12 @@ _CARD = """
 
 
 def opening_bench() -> Bench:
-    """The bench that home opens with."""
+    """Return the bench at the top of the home page."""
     return next(iter(getattr(lessons, catalog.SHOWN).lesson.benches.values()))
 
 
 def bench(text: Text) -> None:
-    """Figure, slider and sentence, with the way into the lesson; else one sentence, why not."""
+    """Show figure, slider, sentence and link to the lesson; one sentence if that fails."""
     words = LessonWords(catalog.SHOWN, text)
     render_safely(lambda: _bench(words, text), words)
 
@@ -55,7 +55,7 @@ def _bench(words: LessonWords, text: Text) -> None:
     live = handler.live_descriptor(
         result, {result.prefix: params}, text.lang, header.presenting(), dark
     )
-    assert live is not None  # the slider is one of its own
+    assert live is not None  # the slider is one of its controls
     answer = handler.render_bench(result, live["query"], run_context.session())
     label, help_text = words.control(name)
     control = dict(controls(result.declaration))[name]
@@ -79,13 +79,13 @@ def _bench(words: LessonWords, text: Text) -> None:
 
 
 def search(text: Text) -> None:
-    """The field, and what this browser remembers of the lessons."""
+    """Show the search field and what this browser remembers of the lessons."""
     titles = {record.slug: text(f"{record.slug}.title") for record in catalog.LESSONS}
     components.home_search("home-search", search_index.rows(text.lang), titles, text.table("home"))
 
 
 def cards(text: Text) -> None:
-    """The lessons in teaching order, and in one line what there is not."""
+    """Show the lessons in teaching order, and one line about planned stages."""
     number = enumerate(catalog.LESSONS, start=1)
     listed = "".join(_card(position, record, text) for position, record in number)
     built = {record.stage for record in catalog.LESSONS}
@@ -114,7 +114,7 @@ def _card(number: int, record: catalog.LessonRecord, text: Text) -> str:
 
 
 def _picture(slug: str) -> str:
-    """Of a lesson's first bench; nothing for one that has just been added."""
+    """Return the picture of a lesson's first bench; empty for a lesson without one."""
     name = f"home/card_{slug}_{css.theme()}.svg"
     return _PICTURE.format(static_files.address(name)) if (STATIC / name).exists() else ""
 

@@ -1,7 +1,7 @@
-"""Long work on a page: start, place in the queue, progress with a number, cancel, result.
+"""Job of a bench on a page: start, queue position, progress, cancel, result.
 
-The page never trains in a script run. It asks the queue of `seqviz.jobs`, and a small fragment
-polls its own job; equal settings give the whole class one run.
+A script run never trains. It submits to the queues of `seqviz.jobs`, and a small fragment polls the
+bench's job; equal settings share one job for all sessions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from seqviz.ui.page.bench_view import BenchView
 
 POLL_SECONDS = 0.6
-STOP_SECONDS = 0.4  # most work has stopped by then, and the page says so at once
+STOP_SECONDS = 0.4  # most work has stopped by then, and the page shows it at once
 ACTIVE = ("queued", "running")
 
 
@@ -36,13 +36,18 @@ def show_job(
     so_far: FigureCall | None,
     rerun: bool = False,
 ) -> jobs.Job[Any] | None:
-    """Start button; place in the queue; progress with cancel and a figure that grows.
+    """Show start button, queue position or progress of a job; return the job once it is done.
 
-    Draws nothing once the work is done, and then returns the job. What it has drawn stands for this
-    run, although the work may end meanwhile: there is one figure. While it waits or runs, a
-    fragment of its own polls, so that nothing else on the page is touched; when it ends, the page
-    runs once more. rerun: there is a result of an earlier computation, which stays on the page
-    until the new one is there.
+    What is shown stays for this run even if the job ends meanwhile, so there is one figure. While
+    the job waits or runs, its own fragment polls and nothing else on the page reruns; when it ends,
+    the page reruns once.
+
+    Args:
+        view: the bench on the page.
+        function: of the job.
+        keywords: its arguments.
+        so_far: draws a figure of the partial result.
+        rerun: an earlier result stays on the page until the new one is there.
     """
     text = view.text
     job = find_job(function, keywords)
@@ -53,7 +58,7 @@ def show_job(
         _start_button(view, function, keywords, job, rerun)
         return None
     me = session_id()
-    # Who sees it waits for it: perhaps it is the page that started it, loaded again.
+    # A page that shows the job subscribes: it may be the one that started it, reloaded.
     job.subscribe(me, client_id())
     refused = _refused(view.prefix)
 
@@ -76,13 +81,13 @@ def show_job(
         progress_row(view, job.fraction, label, "cancel", cancel)
         trail = job.trail
         if rerun:
-            return  # the earlier figure stands in this place
-        measured = trail and getattr(trail[-1], "fraction", 1) > 0  # some tell that they begin
+            return  # the earlier figure stays
+        measured = trail and getattr(trail[-1], "fraction", 1) > 0  # a first report may be empty
         if measured and so_far:
             draw, *chosen = so_far
             view.chart(render(draw, (trail, *chosen), {"style": view.style}, shared=False))
         else:
-            st.skeleton(view.style.height)  # the room that the curve will take
+            st.skeleton(view.style.height)  # as high as the figure to come
 
     with view.stage:
         fragment(poll, f"{view.prefix}.job", every=POLL_SECONDS)
@@ -92,7 +97,15 @@ def show_job(
 def progress_row(
     view: BenchView, share: float, label: str, key: str, stop: Callable[[], None]
 ) -> None:
-    """How far some work is, with a button that stops it."""
+    """Show a progress bar with a button that stops the work.
+
+    Args:
+        view: the bench on the page.
+        share: finished part, 0 to 1.
+        label: text of the bar.
+        key: last part of the button's key.
+        stop: called by the button.
+    """
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(share, label, width="stretch")
         st.button(
@@ -108,7 +121,7 @@ def _start_button(
     former: jobs.Job[Any] | None,
     rerun: bool,
 ) -> None:
-    """The start button, and why the former run or the last press came to nothing."""
+    """Show the start button, and why the previous job failed or was rejected."""
     refused = st.session_state.pop(_refused(view.prefix), None)
     height: Any = "content" if rerun else view.style.height
     with view.stage, st.container(height=height, border=False):
@@ -133,7 +146,7 @@ def _start_button(
 
 
 def _start(prefix: str, function: Callable[..., Any], keywords: Mapping[str, Any]) -> None:
-    """Put the work into the queue (the start button's callback)."""
+    """Submit the job (callback of the start button)."""
     device.prepare_torch()
     kind = placement.of(function, keywords).kind
     refused = _refused(prefix)
@@ -148,5 +161,5 @@ def _start(prefix: str, function: Callable[..., Any], keywords: Mapping[str, Any
 
 
 def _refused(prefix: str) -> str:
-    """Where a bench keeps why the last press came to nothing."""
+    """Return the session key under which a bench stores why its last start was rejected."""
     return f"{prefix}._refused"

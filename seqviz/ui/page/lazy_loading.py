@@ -1,22 +1,21 @@
-"""Which benches of a lesson are drawn: the first at once, the others when the reader comes near.
+"""Lazy rendering: the first bench at once, others when the reader scrolls near them.
 
-Half of the work of opening a lesson, and half of what a reader's session holds, went into benches
-below the window's edge and in closed tabs, where many readers never come. The browser tells which
-ones are next (`assets/static/bench/lazy_load.js`); what has been drawn once stays drawn.
+Half of the work of opening a lesson, and half of a session's memory, went into benches below the
+fold and in closed tabs, which many readers never reach. The browser reports which benches are near
+(`assets/static/bench/lazy_load.js`); a rendered bench stays rendered.
 """
 
 from __future__ import annotations
 
 import streamlit as st
 
-KEY = "_reached"  # in the session's state
+KEY = "_reached"  # in the session state
 
 
 class Switch:
-    """Whether benches wait until a browser asks for them.
+    """Flag: True where benches wait for a browser's request.
 
-    Where a browser is sure to (`ui.app.application`); a page that is run without one, as in the
-    tests, is drawn whole.
+    The server sets it (`ui.app.application`); without a browser, as in tests, all benches render.
     """
 
     on = False
@@ -26,27 +25,29 @@ LAZY = Switch()
 
 
 class LazyBenches:
-    """The benches of one lesson that this reader has reached."""
+    """Benches of one lesson that this reader has reached."""
 
     def __init__(self, slug: str) -> None:
         self._slug = slug
         self._begun = False
 
     def register(self, name: str, is_visible: bool) -> None:
-        """A bench takes its place on the page, or in a tab that is closed.
+        """Register a bench; the first visible one is marked as reached.
 
-        The first one that is shown is seen without scrolling.
+        Args:
+            name: of the bench.
+            is_visible: False in a closed tab.
         """
         if is_visible and not self._begun:
             self._begun = True
             self.mark_visible([name])
 
     def mark_visible(self, names: list[str]) -> None:
-        """These are drawn from now on, as long as the reader stays in this lesson."""
+        """Render these benches from now on, while the reader stays in this lesson."""
         st.session_state[KEY] = (self._slug, self._reached() | frozenset(names))
 
     def is_visible(self, name: str) -> bool:
-        """Whether this one is drawn."""
+        """Return True where the bench is rendered."""
         return not LAZY.on or name in self._reached()
 
     def _reached(self) -> frozenset[str]:

@@ -1,7 +1,7 @@
-"""Waiting for a pretrained model: it is fetched on first use, with progress and a way to stop.
+"""Loading of a pretrained model on first use, with progress and a stop button.
 
-Several benches may need the same model. One of them shows how far it is; the page runs again when
-it is there. The work has a queue of its own, so that nobody's training waits for a download.
+Several benches may need the same model. One of them shows the progress; the page reruns when the
+model is loaded. Loading has its own queue, so no training waits for a download.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ QUEUE = "models"
 
 
 def wait_for(view: BenchView, model: str, text: str | None, other: str) -> str | None:
-    """The device of a model that has read this text, or will within a second.
+    """Return the device of a model that has read this text, or will within a second.
 
-    Else None, and the bench says what it waits for. Of several that wait for one model the first
-    shows progress and the buttons; the others only say that they wait. Raises the refusals of
+    Otherwise return None, and the bench shows what it waits for. Of several benches that wait for
+    one model, the first shows progress and buttons, the others a sentence. Raises the errors of
     `ready.is_ready`.
     """
     leaders = _leaders()
@@ -41,7 +41,7 @@ def wait_for(view: BenchView, model: str, text: str | None, other: str) -> str |
     queue = jobs.queue_for(QUEUE)
     job = queue.find(ready.load_job, **requested)
     if job is not None and job.state == "done" and pretrained.loaded(model):
-        # Read before and since forgotten for others: it is read again in this run.
+        # It was read before and its entry evicted since: this run reads it again.
         return device_of(model)
     stopped = f"_{model}.stopped"
     failed = job is not None and job.state == "failed"
@@ -54,7 +54,7 @@ def wait_for(view: BenchView, model: str, text: str | None, other: str) -> str |
     if failed or st.session_state.get(stopped):
         _offer(view, requested, stopped, job if failed else None)
         return None
-    try:  # where others wait for the same already, this visitor joins them
+    try:  # an equal request of another client is the same job
         job = queue.submit(ready.load_job, owner=session_id(), group=client_id(), **requested)
     except jobs.QueueFullError as full:
         with view.stage:
@@ -65,12 +65,12 @@ def wait_for(view: BenchView, model: str, text: str | None, other: str) -> str |
 
 
 def begin() -> None:
-    """A page is drawn from its start: the first of its benches that waits for a model leads."""
+    """Forget the leading benches at the start of a page run."""
     _leaders().clear()
 
 
 def _leaders() -> dict[str, str]:
-    """For each model that is waited for, the bench that shows how far it is."""
+    """Return, by model, the bench that shows its progress."""
     result: dict[str, str] = st.session_state.setdefault("_leaders", {})
     return result
 
@@ -100,11 +100,11 @@ def _progress(view: BenchView, model: str, job: jobs.Job[str], stopped: str) -> 
 def _offer(
     view: BenchView, request: dict[str, Any], stopped: str, former: jobs.Job[str] | None
 ) -> None:
-    """Why there is no model, and a button to try again."""
+    """Show why there is no model, and a button to try again."""
 
     def again() -> None:
         st.session_state.pop(stopped, None)
-        with contextlib.suppress(jobs.QueueFullError):  # then the page offers it once more
+        with contextlib.suppress(jobs.QueueFullError):  # the page offers it again
             jobs.queue_for(QUEUE).submit(
                 ready.load_job, owner=session_id(), group=client_id(), **request
             )
@@ -114,7 +114,7 @@ def _offer(
             st.info(view.text("work.model_stopped", model=record_of(request["model"]).title))
         elif isinstance(former.error, ValueError):
             st.warning(to_message(former.error, view.words), icon=":material/info:")
-        else:  # the queue has logged it
+        else:  # logged by the queue
             st.error(view.text("frame.failed"), icon=":material/error:")
         st.button(
             view.text("work.again"), icon=":material/refresh:", type="primary",

@@ -1,7 +1,7 @@
-"""Ways from page to page: a lesson is as this session left it, unless a link has settings for it.
+"""Navigation between pages: a lesson keeps the session's settings unless a link has others.
 
-What a lesson shows stands in its address. So the address to go to is known beforehand, and the
-browser goes there in one step (`assets/static/components/navigation.js`), which Back takes back.
+The settings of a lesson are in its URL. The target URL is therefore known in advance, and the
+browser goes there in one step (`assets/static/components/navigation.js`), which Back undoes.
 """
 
 from __future__ import annotations
@@ -22,14 +22,19 @@ HOME = "home"
 
 
 def query(slug: str, view: Mapping[str, str]) -> dict[str, str]:
-    """The parameters of a page's address. view: what they are on every page, such as `lang`."""
+    """Return the query parameters of a page's URL.
+
+    Args:
+        slug: of the page.
+        view: parameters of every page, such as `lang`.
+    """
     return {**view, **_left(slug)}
 
 
 def addresses(slug: str, view: Mapping[str, str]) -> dict[str, object]:
-    """For the browser, on the page `slug`: the query of every page by its path, and its neighbors.
+    """Return, for the browser on page `slug`, the query of every page by path and its neighbors.
 
-    What is left in another lesson stays as it is while this page is open.
+    The settings of other lessons do not change while this page is open.
     """
     paths = {_path(item): urlencode(query(item, view)) for item in (HOME, *_slugs())}
     before, after = catalog.neighbours(slug) if slug in _slugs() else (None, None)
@@ -41,9 +46,9 @@ def addresses(slug: str, view: Mapping[str, str]) -> dict[str, object]:
 
 
 def arrive(slug: str, view: Mapping[str, str]) -> None:
-    """Set a page to what its address says, or its address to what has been left in it.
+    """Apply the URL's settings to the page, or write the session's settings into the URL.
 
-    By Back and Forward the address says all of it, also where it has no settings.
+    After Back or Forward the URL is complete: a missing setting means its default.
     """
     session = run_context.session()
     entered, moved = session.page != slug, went_back()
@@ -72,7 +77,7 @@ def _follow(declared: Lesson, values: Mapping[str, str]) -> None:
 
 
 def _told(declared: Lesson) -> dict[str, str]:
-    """The settings that the address has for the benches of a lesson, as they are written."""
+    """Return the settings that the URL has for the benches of a lesson, as written."""
     return {
         key: text
         for bench in declared.benches.values()
@@ -81,7 +86,7 @@ def _told(declared: Lesson) -> dict[str, str]:
 
 
 def _left(slug: str) -> dict[str, str]:
-    """What stands in the address of a lesson, here or when it was left."""
+    """Return the settings of a lesson, current or when it was left."""
     if slug not in _slugs():
         return {}
     start = f"{catalog.lesson(slug).code}."

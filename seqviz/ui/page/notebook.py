@@ -1,4 +1,4 @@
-"""A lesson as a notebook: the code of every bench with the reader's settings, without Streamlit."""
+"""Export of a lesson as a Jupyter notebook with the reader's settings, without Streamlit."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from seqviz.core.i18n import Text, sections
 
 
 def build(slug: str, text: Text, recipes: Mapping[str, str]) -> bytes:
-    """An .ipynb: title and goal, how to run it, then prose and code bench by bench.
+    """Return an .ipynb: title, goal and setup, then prose and code bench by bench.
 
-    `recipes` maps a bench's name to its Python source (`Recipe.source`). The notebook needs the
-    `seqviz` folder on its path: its first cell says so.
+    Its first cell says that the `seqviz` folder must be on the path.
+
+    Args:
+        slug: of the lesson.
+        text: translations.
+        recipes: Python source of each bench (`CodeTrace.source`), by name.
     """
-    import nbformat.v4 as nb  # slow to import; nobody waits for it but who asks for a notebook
+    import nbformat.v4 as nb  # slow to import, needed only here
 
     from seqviz.export.room_report import written
 
@@ -23,7 +27,7 @@ def build(slug: str, text: Text, recipes: Mapping[str, str]) -> bytes:
     ]
     prose = sections(slug, text.lang)
     for name, source in recipes.items():
-        if not source.strip():  # a bench that has not drawn anything yet
+        if not source.strip():  # a bench that has not rendered yet
             continue
         title = text.first(f"{slug}.bench.{name}", f"{slug}.title")
         note = prose.get(name, "")

@@ -1,4 +1,4 @@
-"""A page as the host of a bench: its place, its models and jobs, and what a student gives it."""
+"""`PageHost`: host of a bench on a page, with its layout, models, jobs and uploads."""
 
 from __future__ import annotations
 
@@ -26,23 +26,28 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class PageHost(ServerHost, BenchView):
-    """others: the parameters of another bench of the page, by its name."""
+    """Host of a bench on a page.
+
+    Attributes:
+        others: returns the parameters of another bench of the page by name.
+    """
 
     others: Callable[[str], Any] = lambda bench: None
 
     @property
     def dark(self) -> bool:
-        """Whether the reader's page is dark."""
+        """True where the reader's theme is dark."""
         return css.theme() == "dark"
 
     def values(self, bench: str) -> Any:
-        """As they stand on the page."""
+        """Return the current parameters of another bench."""
         return self.others(bench)
 
     def model(self, name: str, text: str | None, other: str) -> str:
-        """Here, or fetched with progress: one of the benches that wait for it shows how far it is.
+        """Return the device of a model, after loading it with progress.
 
-        Raises Problem("token_limit") where this student has had too much read.
+        Raises PendingError while it loads, and MessageError("token_limit") where the student has
+        used up the tokens.
         """
         if text is not None and not forward_cache.is_cached(name, text, other):
             charging.read(text, other, model=name)
@@ -53,7 +58,7 @@ class PageHost(ServerHost, BenchView):
     def training_result(
         self, function: Callable[..., R], keywords: Mapping[str, Any], so_far: FigureCall | None
     ) -> TrainingResult[R] | None:
-        """The job's result, or what came with the app, beside a button that computes it anew."""
+        """Return the job's result, or the shipped one with a button that recomputes it."""
         result = shipped(function, keywords)
         job = job_progress.show_job(self, function, keywords, so_far, rerun=result is not None)
         if job is not None:
@@ -63,10 +68,10 @@ class PageHost(ServerHost, BenchView):
         return result
 
     def upload(self, name: str) -> bytes | None:
-        """A file of the student's own; None until there is one.
+        """Show the uploader and return the student's file, if any.
 
-        It stays in the session. The field is empty when one comes back from another lesson: then
-        a line beside it says which file is read, and a button takes it out.
+        The file stays in the session. After a visit to another lesson the uploader is empty: a line
+        names the file in use, and a button removes it.
         """
         files, key = run_context.session().files, f"{self.prefix}.{name}"
 
@@ -74,7 +79,7 @@ class PageHost(ServerHost, BenchView):
             files.pop(key, None)
 
         def on_change() -> None:
-            if not st.session_state.get(key):  # taken out of the field
+            if not st.session_state.get(key):  # removed by the reader
                 remove()
 
         with self.side:
@@ -100,7 +105,7 @@ class PageHost(ServerHost, BenchView):
         return files[key].content if key in files else None
 
     def pick(self, name: str, options: Sequence[str], first: int) -> str:
-        """A menu among the controls."""
+        """Show a menu among the controls and return the choice."""
         with self.side:
             label = self.words(f"control.{name}.label")
             key = f"{self.prefix}.{name}"
@@ -110,11 +115,11 @@ class PageHost(ServerHost, BenchView):
 
 
 def render_safely(body: Callable[[], None], words: Callable[..., str]) -> None:
-    """Run a bench; what goes wrong becomes one sentence in its place, and the page stays whole."""
+    """Run a bench; an error becomes one sentence in its place, and the page stays intact."""
     try:
         body()
     except ValueError as refusal:
         st.warning(to_message(refusal, words), icon=":material/info:")
     except Exception:
-        log.exception("a bench failed")
+        log.exception("page: a bench failed")
         st.error(words("frame.failed"), icon=":material/error:")

@@ -1,4 +1,4 @@
-"""The frame of a lesson: what a page script talks to, from title to "next lesson"."""
+"""Page of a lesson: `begin` returns the object that a page script builds its lesson with."""
 
 from __future__ import annotations
 
@@ -49,15 +49,21 @@ from seqviz.ui.runtime.scheduler import NOTIFY_EVERY_S, Priority
 from seqviz.ui.streamlit_patches import deferred_files as files
 from seqviz.ui.streamlit_patches.fragment_reruns import draw_besides
 
-ARRIVES_WITHIN = 8.0  # seconds; the browser asks once more after ten (`bench/lazy_load.js`)
+ARRIVES_WITHIN = 8.0  # seconds; the browser repeats its request after ten (`bench/lazy_load.js`)
 
 
 @dataclass(frozen=True)
 class BenchState:
-    """What a bench shows. others: the parameters of benches that it builds on, by name.
-    layout_signature: see `ui.render.html`. moved: a hand can. is_page_rendered: else by the
-    browser, under the hand of this session, which is not kept: a page refers to itself, and lives
-    on until it is collected.
+    """Rendered state of a bench.
+
+    Attributes:
+        params: its parameters.
+        others: parameters of the benches that it depends on, by name.
+        layout_signature: see `ui.render.html`.
+        session: weak reference, because a page is part of a reference cycle and would keep its
+            session alive until a collection.
+        moved: the bench has draggable controls.
+        is_page_rendered: False where the browser drew the current values after a drag.
     """
 
     params: Any
@@ -70,16 +76,27 @@ class BenchState:
 
 @dataclass
 class PageLesson:
-    """One lesson during one run of its page. declared: its benches and exercises."""
+    """One lesson during one run of its page.
+
+    Attributes:
+        declared: benches and exercises of the lesson.
+        text: translations.
+        traces: code trace of each rendered bench.
+        states: state of each rendered bench.
+        placed: benches in page order.
+        part: tab that is open when the page opens.
+        requests: priority of benches that the browser has requested.
+        render_times: `time.monotonic()` of each bench's last rendering.
+    """
 
     declared: Lesson
     text: Text
     traces: dict[str, CodeTrace] = field(default_factory=dict)
     states: dict[str, BenchState] = field(default_factory=dict)
-    placed: list[str] = field(default_factory=list)  # benches, in the order of the page
-    part: str = ""  # the one that is open when the page opens
-    requests: dict[str, Priority] = field(default_factory=dict)  # by the browser, not by a hand
-    render_times: dict[str, float] = field(default_factory=dict)  # when, by the monotonic clock
+    placed: list[str] = field(default_factory=list)
+    part: str = ""
+    requests: dict[str, Priority] = field(default_factory=dict)
+    render_times: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.record = self.declared.record
@@ -91,11 +108,11 @@ class PageLesson:
 
     @property
     def benches(self) -> dict[str, type[Any]]:
-        """The declaration of each bench that has its place on the page so far."""
+        """Declarations of the benches placed so far, by name."""
         return {name: self.declared.benches[name].declaration for name in self.placed}
 
     def sources(self) -> dict[str, str]:
-        """The code of every bench, in the order of the page, with the settings as they stand."""
+        """Return the code of every rendered bench with its current settings, in page order."""
         return {name: self._source(name) for name in self.placed if name in self.traces}
 
     def _source(self, name: str) -> str:
@@ -109,29 +126,29 @@ class PageLesson:
             return bench.run_on(visible.params, host, self.text, self.style).code
 
     def notebook(self) -> bytes:
-        """The lesson as a file; who asks for it has asked for the benches not drawn yet as well."""
+        """Return the lesson as a notebook; waits until the remaining benches are rendered."""
         files.wait_for(self.render_times.keys() >= set(self.placed))
         return notebook.build(self.record.slug, self.text, self.sources())
 
     def prose(self, section: str) -> None:
-        """A named section of the lesson's Markdown."""
+        """Show a named section of the lesson's Markdown."""
         st.markdown(sections(self.record.slug, self.text.lang)[section])
 
     def prefix(self, bench: str) -> str:
-        """The start of a bench's widget keys and permalink parameters."""
+        """Return the prefix of a bench's widget keys and query parameters."""
         return self.declared.prefix(bench)
 
     def values(self, bench: str) -> Any:
-        """The parameters of a bench as they stand."""
-        with self.declared.read_by(self.values):  # an end of a slider may depend on another bench
+        """Return the current parameters of a bench."""
+        with self.declared.read_by(self.values):  # a slider's bound may depend on another bench
             return widgets.current(self.prefix(bench), self.declared.benches[bench].declaration)
 
     def dependents(self, bench: str) -> list[str]:
-        """The benches that build on this one."""
+        """Return the benches that depend on this one."""
         return [name for name, item in self.declared.benches.items() if bench in item.after]
 
     def permalink(self, bench: str) -> dict[str, str]:
-        """The query parameters that bring this bench back, and those that it builds on."""
+        """Return the query parameters that restore this bench and those that it depends on."""
         part = {self.prefix("part"): self.parts[bench]} if bench in self.parts else {}
         return part | {
             key: value
@@ -140,10 +157,10 @@ class PageLesson:
         }
 
     def tabs(self) -> dict[str, Any]:
-        """Parts of the lesson side by side; use as `with tabs["name"]:`.
+        """Show the parts of the lesson as tabs; use as `with tabs["name"]:`.
 
-        A link to a bench opens the part that it is in: it names it, or has settings of a bench in
-        it.
+        A link to a bench opens the part that contains it: it names the part, or has settings of a
+        bench.
         """
         labels = {part: self.words(f"part.{part}") for part in self.declared.parts}
         request = st.query_params.get(self.prefix("part"))
@@ -152,10 +169,10 @@ class PageLesson:
             for key in st.query_params
             if key.startswith(f"{self.record.code}.")
         )
-        request = self.parts.get(request or "", request)  # a link to a bench may name it itself
+        request = self.parts.get(request or "", request)  # a link may name a bench
         first = request if request in labels else next(filter(None, changed), next(iter(labels)))
         key = f"{self.record.code}.tabs"
-        opened = st.session_state.setdefault(f"_{key}", first)  # the hand decides from then on
+        opened = st.session_state.setdefault(f"_{key}", first)  # later the reader decides
         self.part = opened
         return dict(
             zip(
@@ -164,7 +181,7 @@ class PageLesson:
         )
 
     def bench(self, name: str) -> None:
-        """A declared bench takes its place here: a figure with its controls."""
+        """Place a declared bench: its figure and controls, or a placeholder until it is near."""
         bench = self.declared.benches[name]
         self.placed.append(name)
         self.lazy.register(name, is_visible=self.parts.get(name, self.part) == self.part)
@@ -192,10 +209,10 @@ class PageLesson:
         return self.requests.pop(name, Priority.INTERACTION) if is_only else Priority.PAGE
 
     def _on_queue_wait(self, before: int) -> None:
-        """Says whose turn it is; a newer press of the reader ends the wait here.
+        """Show the queue position; a newer interaction of the reader ends the wait here.
 
-        It is said anew each time, and gone by then: what a bench that runs by itself has said
-        before, Streamlit does not let it change.
+        It is a toast, shown anew each time: Streamlit does not let a fragment change what it has
+        already sent.
         """
         words = self.text("work.turn", position=before + 1)
         st.toast(words, icon=":material/info:", duration=round(NOTIFY_EVERY_S))
@@ -235,7 +252,7 @@ class PageLesson:
 
         def attempt() -> None:
             try:
-                with suppress(PendingError):  # what the bench waits for stands in its place
+                with suppress(PendingError):  # the host shows what the bench waits for
                     bench.body(params, show)
             finally:
                 show.trace.close()
@@ -256,7 +273,7 @@ class PageLesson:
 
     @property
     def style(self) -> Style:
-        """How figures look on this page."""
+        """Figure style of this page."""
         return html.style(self.text.lang, header.presenting())
 
     def _live(self, bench: Bench, params: Any, dark: bool) -> dict[str, Any] | None:
@@ -265,7 +282,7 @@ class PageLesson:
         return handler.live_descriptor(bench, params, self.text.lang, header.presenting(), dark)
 
     def _commit_listener(self, bench: Bench) -> None:
-        """What hears of a hand that rests, and says it to the benches that build on this one."""
+        """Mount the commit and debounce components of a bench, which refresh its dependents."""
         prefix, visible = bench.prefix, self.states[bench.name]
         if visible.moved:
             components.drag_commit(
@@ -284,7 +301,7 @@ class PageLesson:
             components.debounce(prefix, self.permalink(bench.name), followers, follow)
 
     def _on_commit(self, bench: Bench, values: Mapping[str, Any]) -> None:
-        """Take what a hand has set; where the browser does not show all of it, draw the bench."""
+        """Apply committed values; rerender the bench unless the browser shows all of its output."""
         before = self.states[bench.name]
         taken = widgets.take(bench.prefix, bench.declaration, values)
         params = self.values(bench.name)
@@ -298,18 +315,23 @@ class PageLesson:
             draw_besides([bench.prefix])
 
     def _refresh_dependents(self, leader: str, rendered: Any, names: Sequence[str]) -> None:
-        """Draw benches that build on one whose settings have come to rest.
+        """Render dependents of a bench whose settings have come to rest.
 
-        rendered: those settings. Where the hand has moved on meanwhile, it has not come to rest.
+        Args:
+            leader: the bench.
+            rendered: the settings; if others are set by now, the drag has gone on and nothing is
+                rendered.
+            names: dependents to render.
         """
         widgets.apply_slider_values(self.prefix(leader), self.declared.benches[leader].declaration)
         if self.values(leader) == rendered:
             self._schedule(names, Priority.DEPENDENT, f"{self.prefix(leader)}.commit")
 
     def _on_visible(self, names: Sequence[str]) -> None:
-        """Draw benches for the first time: the reader comes near.
+        """Render benches for the first time, when the reader comes near.
 
-        One that still keeps its place long after it was drawn has not arrived.
+        A bench that is still a placeholder long after its rendering has not arrived and is rendered
+        again.
         """
         lately = time.monotonic() - ARRIVES_WITHIN
         new = [
@@ -321,9 +343,14 @@ class PageLesson:
         self._schedule(new, Priority.PAGE, self._near_key)
 
     def _schedule(self, names: Sequence[str], rank: Priority, heard_by: str) -> None:
-        """Draw benches. heard_by: the fragment that was told of them, which is drawn again itself:
-        what it drew last Streamlit has thrown away if it was not sent yet, and nobody would hear
-        the next.
+        """Request the rendering of benches.
+
+        Args:
+            names: of the benches.
+            rank: priority in the scheduler.
+            heard_by: key of the fragment that received the request. It is rendered, too: Streamlit
+                discards its last output if that was not sent yet, and later requests would get
+                lost.
         """
         if names:
             self.requests |= dict.fromkeys(names, rank)
@@ -334,32 +361,31 @@ class PageLesson:
         return f"{self.record.code}.lazy"
 
     def predict(self, name: str, **values: object) -> None:
-        """A question to answer before looking, with its reveal."""
+        """Show a question to answer before looking, with its explanation."""
         key = f"{self.record.code}.predict.{name}"
         with st.container(border=True, key=f"{key}.question"):
             request = partial(questions.predict, self.words, key, name, values)
             fragment(run_context.lesson_scope()(request), key)
 
     def exercise(self, name: str) -> None:
-        """A declared task with a number as its answer, checked against a computed one."""
+        """Show a declared exercise whose numeric answer is checked against a computed one."""
         with st.container(border=True):
             key = f"{self.record.code}.exercise.{name}"
             request = partial(questions.ask, self.words, key, self.declared.exercises[name])
             fragment(run_context.lesson_scope()(request), key)
 
     def sketch(self, name: str) -> None:
-        """A declared prediction that is drawn, with its result."""
+        """Show a declared prediction to draw, with its result."""
         key = f"{self.record.code}.sketch.{name}"
         with st.container(border=True, key=f"{key}.question"):
             request = partial(questions.sketch, self.words, key, name, header.presenting())
             fragment(run_context.lesson_scope()(request), key)
 
     def code(self) -> None:
-        """The source of the functions that ran, as they stand in the library.
+        """Show the library source of the functions that ran.
 
-        Sent when it is opened: what colors it is a sixth of all that a first visit loads.
+        It is sent when opened: the syntax highlighter is a sixth of all that a first visit loads.
         """
-
         key = f"{self.record.code}.source"
 
         def panel() -> None:
@@ -382,7 +408,7 @@ class PageLesson:
         fragment(panel, key)
 
     def end(self) -> None:
-        """What the texts say and which they are, sources, the notebook, previous and next."""
+        """Show texts, sources, notebook and print links, previous and next lesson."""
         self._texts()
         st.markdown(glossary.five_texts(self.text))
         self.prose("sources")
@@ -419,17 +445,17 @@ class PageLesson:
             st.markdown(head + "\n".join(map(_row, rows)))
 
 
-# Finding where a function ends takes a millisecond: once for the whole class.
+# Finding the end of a function takes a millisecond, so sources are cached process-wide.
 _source = cache(inspect.getsource)
 
 
 def _row(cells: Sequence[str]) -> str:
-    """A line of a Markdown table; a bar within a cell, as in P(x | y), does not end it."""
+    """Return a row of a Markdown table, with bars in cells escaped, as in P(x | y)."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def begin(declared: Lesson) -> PageLesson:
-    """Title, language and presenter switches, what the lesson answers and what it needs."""
+    """Show header and goal of a lesson and return its page object."""
     model_progress.begin()
     lesson = PageLesson(declared, header.open_page(declared.slug))
     st.markdown(lesson.words("goal"))

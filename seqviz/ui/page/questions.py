@@ -1,4 +1,4 @@
-"""Questions on a page: one to answer before looking, and tasks that check themselves."""
+"""Questions on a page: predictions, exercises with a checked answer, and sketches."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from seqviz.ui.runtime.result_cache import cached
 
 
 def predict(words: LessonWords, key: str, name: str, values: Mapping[str, object]) -> None:
-    """The question, its options, and its reveal once one is chosen."""
+    """Show a question, its options, and the explanation once one is chosen."""
     text, position = words.text, f"{words.slug}.predict.{name}"
     options = text.items(f"{position}.options")
     st.markdown(f"**{text('frame.predict')}** {text(f'{position}.question')}")
     if classroom_panel.code():
         classroom_panel.vote(text, key, options)
         chosen = st.session_state.get(f"{key}.revealed", "hidden")
-        if chosen is None:  # who has not voted reads the answer, too
+        if chosen is None:  # a reader who has not voted sees the answer, too
             st.info(text(f"{position}.reveal", **values))
     else:
         chosen = st.radio(
@@ -48,13 +48,13 @@ def predict(words: LessonWords, key: str, name: str, values: Mapping[str, object
 
 
 def posed(slug: str, name: str, variant: int) -> tuple[Mapping[str, object], float, float]:
-    """A variant of an exercise of a lesson, for what the class shares: told by its names."""
+    """Return a variant of an exercise; its arguments are names, so the result can be cached."""
     exercise: Exercise = getattr(lessons, slug).lesson.exercises[name]
     return exercise.variant_of(variant)
 
 
 def ask(words: LessonWords, key: str, exercise: Exercise) -> None:
-    """One variant of a task; a new one can be asked for as often as one likes."""
+    """Show one variant of an exercise, with a button for another."""
     text, position = words.text, f"{words.slug}.exercise.{exercise.name}"
     variant = st.session_state.setdefault(f"{key}.variant", 0)
     try:
@@ -81,7 +81,7 @@ def ask(words: LessonWords, key: str, exercise: Exercise) -> None:
 
 
 def _given(text: Text, key: str) -> float | None:
-    """The answer that a reader types."""
+    """Return the number that the reader has entered, if any."""
 
     def take(answer: str) -> None:
         with suppress(ValueError):
@@ -99,10 +99,14 @@ _TAG = re.compile(r"<[^>]*>")
 
 @dataclass(frozen=True)
 class SketchFigures:
-    """A sketch's figures as a page sends them, before and after it is computed.
+    """Figures of a sketch as the page sends them, before and after the result is revealed.
 
-    around: what the browser needs to draw and to compare (`classroom/drawn_prediction.js`). y: the
-    computed values, which it is told only then.
+    Attributes:
+        before: JSON of the empty axes.
+        after: JSON of the computed figure.
+        alts: alternative text of both.
+        around: what the browser needs to draw and compare (`classroom/drawn_prediction.js`).
+        y: the computed values, sent only when revealed.
     """
 
     before: bytes
@@ -113,7 +117,7 @@ class SketchFigures:
 
 
 def sketch_figures(slug: str, name: str, lang: str, presenting: bool) -> SketchFigures:
-    """A sketch of a lesson in a language, for what the class shares."""
+    """Return the figures of a sketch; its arguments are names, so the result can be cached."""
     lesson: Lesson = getattr(lessons, slug).lesson
     sketch = lesson.sketches[name]
     style = html.style(lang, presenting)
@@ -149,7 +153,7 @@ def sketch_figures(slug: str, name: str, lang: str, presenting: bool) -> SketchF
 
 
 def sketch(words: LessonWords, key: str, name: str, presenting: bool) -> None:
-    """A prediction that is drawn on real axes, and its result once it is asked for."""
+    """Show a prediction to draw on real axes, and its result on request."""
     text, position = words.text, f"{words.slug}.sketch.{name}"
     st.markdown(f"**{text('frame.predict')}** {text(f'{position}.question')}")
     try:
@@ -157,7 +161,7 @@ def sketch(words: LessonWords, key: str, name: str, presenting: bool) -> None:
     except ValueError as refusal:
         st.warning(to_message(refusal, words), icon=":material/info:")
         return
-    state = f"{key}.{classroom_panel.code()}.computed"  # in a room it is the teacher who reveals
+    state = f"{key}.{classroom_panel.code()}.computed"  # in a room the teacher reveals the result
 
     def computed(on: bool) -> None:
         st.session_state[state] = on

@@ -1,4 +1,4 @@
-"""Texts that a spreadsheet must not run: what students write may begin like a formula."""
+"""Protection against formula injection in exported tables."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # the wide ones in Asian Excel
-_SEPARATORS = frozenset(";\t\r\n")  # of others
-# From where the gap begins: begun anew at each place of a long one it would take hours.
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # full-width in Asian Excel
+_SEPARATORS = frozenset(";\t\r\n")  # separators of other programs
+# Matches only from the start of a gap: retrying at each position of a long one would take hours.
 _LATER = re.compile(rf"(?:;\s*|(?<!\s)\s+)(?=[{re.escape(''.join(_FORMULA))}])")
 _NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?%?")
 
 
 def no_formulas(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with an apostrophe before each text that a spreadsheet would run as a formula.
+    """Return the table with an apostrophe before each text that would run as a formula.
 
-    Texts come from students: tokens, words, names of columns. What is a number stays one.
+    Tokens, words and column names come from students. Numbers stay numbers.
     """
     from pandas.api.types import is_numeric_dtype  # slow to import, needed only here
 
@@ -30,7 +30,7 @@ def no_formulas(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def no_formula(cell: Any) -> Any:
-    """One cell of such a table, also where a spreadsheet takes it for several."""
+    """Return a cell made safe, also where a spreadsheet would split it into several."""
     if not isinstance(cell, str) or len(cell) < 2 or _NUMBER.fullmatch(cell):
         return cell
     begun = "'" if cell.lstrip().startswith(_FORMULA) else ""

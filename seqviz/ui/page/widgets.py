@@ -1,4 +1,4 @@
-"""Draw what a bench declares, and keep the address bar in step with it."""
+"""Widgets of a bench's declared controls, kept in sync with the URL."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ P = TypeVar("P")
 
 
 def current(prefix: str, declaration: type[P]) -> P:
-    """The values as they stand (widget, else link, else default), without drawing anything."""
+    """Return the current parameters (widget, else link, else default) without rendering."""
     values: dict[str, Any] = {}
     for name, control in controls(declaration):
         key = f"{prefix}.{name}"
@@ -49,7 +49,7 @@ def current(prefix: str, declaration: type[P]) -> P:
 
 
 def told_by_link(prefix: str, declaration: type[Any]) -> dict[str, str]:
-    """What the address sets otherwise than by default, by key, as it is written."""
+    """Return the non-default settings of the URL, by key, as written."""
     result: dict[str, str] = {}
     for name, control in controls(declaration):
         key = f"{prefix}.{name}"
@@ -60,7 +60,7 @@ def told_by_link(prefix: str, declaration: type[Any]) -> dict[str, str]:
 
 
 def follow_link(prefix: str, declaration: type[Any]) -> None:
-    """Set what has been set on the page to what the address says."""
+    """Set changed controls to the URL's values."""
     for name, control in controls(declaration):
         key = f"{prefix}.{name}"
         if st.session_state.pop(key, None) is not None:
@@ -68,7 +68,7 @@ def follow_link(prefix: str, declaration: type[Any]) -> None:
 
 
 def _within(control: Control, value: Any, values: Mapping[str, Any]) -> Any:
-    """A slider's value where the controls before it set its upper end."""
+    """Return a slider's value, limited by a bound that depends on other controls."""
     if isinstance(control, Slider) and value > control.top(values):
         return type(control.default)(control.top(values))
     return value
@@ -81,14 +81,14 @@ def _value(key: str, control: Control) -> Any:
             return control.ordered(value)
         if isinstance(control, Sortable):
             return tuple(value)
-        # A menu's value may be an option's label in the language that the reader has just left.
+        # A menu may hold the label of an option in the language that the reader has just left.
         if not isinstance(control, Choice) or value in control.options:
             return value
     return _linked(key, control)
 
 
 def _linked(key: str, control: Control) -> Any:
-    """What the address says, else the default."""
+    """Return the URL's value of a control, else its default."""
     raw = st.query_params.get(key)
     if raw is None:
         return control.default
@@ -107,11 +107,19 @@ def draw(
     above: Any,
     side: Any,
 ) -> P:
-    """Draw the widgets of a declaration and return its instance.
+    """Render the widgets of a declaration and return its parameters.
 
-    `words(field)` gives a control's label and help, `names(field, option)` an option's label.
-    What is declared as such goes to `above` (over the figure), everything else to `side`; controls
-    marked `more` hide behind one quiet expander, so that few are seen at first.
+    Controls marked `above` go over the figure, others to `side`; those marked `more` are in an
+    expander.
+
+    Args:
+        prefix: of the bench.
+        declaration: its controls.
+        text: translations.
+        words: returns label and help of a control.
+        names: returns the label of an option.
+        above: container over the figure.
+        side: container of the controls.
     """
     front = side.container()
     after = None
@@ -133,7 +141,7 @@ def draw(
 
 
 def _set_aside(key: str, control: Control) -> None:
-    """A control that does not apply leaves the link; its value waits until it applies again."""
+    """Remove an inapplicable control from the URL; its value is kept until it applies again."""
     if key in st.query_params:
         _remember(key, _value(key, control))
         _write_link(key, None, control)
@@ -216,15 +224,15 @@ def _widget(
 
 
 def _rested(key: str, control: Control, text: str) -> None:
-    """A hand has left a slider; what the browser says may be anything."""
+    """Set a control to a committed value, which comes from the browser and may be anything."""
     with suppress(ValueError, KeyError):
         st.session_state[key] = control.parse(text)
 
 
 def apply_slider_values(prefix: str, declaration: type[Any]) -> None:
-    """Take what the sliders of a bench say in this very run.
+    """Apply the slider events of a bench in this run.
 
-    For what else is heard in it: nobody says which of two is heard first.
+    Needed by other callbacks of the same run, because the order of callbacks is undefined.
     """
     payload = components.event_value(f"{prefix}.commit", "commit")
     if isinstance(payload, Mapping):
@@ -236,7 +244,7 @@ def apply_slider_values(prefix: str, declaration: type[Any]) -> None:
 
 
 def take(prefix: str, declaration: type[Any], answer: Mapping[str, Any]) -> dict[str, str]:
-    """Set sliders to the "values" that the browser tells, which may be anything; those that are."""
+    """Set sliders to the "values" of a browser's message; return the valid ones."""
     values = answer.get("values")
     taken: dict[str, str] = {}
     for name, control in controls(declaration):
@@ -252,7 +260,7 @@ def take(prefix: str, declaration: type[Any], answer: Mapping[str, Any]) -> dict
 
 
 def frame(params: Any) -> list[tuple[str, float | None]]:
-    """The controls that apply at these parameters, and the upper ends of those that have one."""
+    """Return the active controls at these parameters, with the upper bounds of sliders."""
     return [
         (name, control.top(values) if isinstance(control, Slider) else None)
         for name, control, values in active_controls(params)
@@ -260,19 +268,19 @@ def frame(params: Any) -> list[tuple[str, float | None]]:
 
 
 def write_links(prefix: str, params: Any, names: Iterable[str]) -> None:
-    """Keep the address bar in step with these controls, without drawing them."""
+    """Write these controls to the URL without rendering them."""
     declared = dict(controls(type(params)))
     for name in names:
         _write_link(f"{prefix}.{name}", getattr(params, name), declared[name])
 
 
 def _write_link(key: str, value: Any, control: Control) -> None:
-    """Keep the address bar in step, in words that do not depend on the reader's language.
+    """Write a value to the URL in language-independent form.
 
-    Streamlit's own `bind` writes the translated label of an option into the link, so a link made
-    in Chinese would not open in English; values are written here instead.
+    Streamlit's `bind` would write the translated label of an option, so a link created in Chinese
+    would not open in English.
     """
-    links = run_context.session().links  # what the address of this lesson is when one comes back
+    links = run_context.session().links  # restores the URL of this lesson on return
     if value == control.default or value is None:
         links.pop(key, None)
         if key in st.query_params:

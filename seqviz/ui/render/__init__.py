@@ -1,1 +1,1 @@
-"""How a bench and its texts become HTML, CSS, JSON and links."""
+"""Conversion of a bench's output to HTML, CSS, JSON and links."""

@@ -1,4 +1,4 @@
-"""What the badge under a figure says: where its numbers come from, how long they took, on what."""
+"""Badge under a figure: source of its numbers, compute time and device."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from seqviz.models import device, placement, pretrained
 
 
 def badge(origin: Provenance, output: Output, text: Text) -> str:
-    """In words."""
+    """Return the text of the badge."""
     label = text(f"frame.{origin.kind}")
     if origin.kind == "browser":
         return label
-    cores = f" {text('frame.cores')}"  # shipped results, and the name of a CPU, say it in English
+    cores = f" {text('frame.cores')}"  # shipped results and CPU names have the English word
     if origin.kind != "live":
         return f"{label} · {origin.note.replace(' cores', cores)}"
     where = output.device
-    if output.reads:  # it may have left its device while this bench was drawn
+    if output.reads:  # the model may have moved to another device meanwhile
         read = pretrained.load(output.reads)
         where = placement.named(read.device, read.note)
     for why in device.NOTES.values():

@@ -1,6 +1,6 @@
-"""Where a click on a figure goes, and what a drawing in the browser reports: into the session.
+"""Events of a figure in the browser (clicks, reported values), applied to the session state.
 
-Both arrive before the next run, which draws them. What the browser sends may be anything.
+They arrive before the next run, which renders them. Browser data is validated here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def on_pick(
     clicks: ClickBindings,
     state: MutableMapping[Any, Any] = st.session_state,
 ) -> Callable[[Any, Any], None] | None:
-    """What a click does to the values in `state`. None where a click does nothing."""
+    """Return the callback that applies a click to `state`; None where clicks do nothing."""
     if clicks.toggles:
         return partial(_toggle, state, prefix, *clicks.toggles)
     if clicks.picks is None:
@@ -36,7 +36,7 @@ def on_pick(
 def apply_browser_values(
     prefix: str, declaration: type[Any] | None, values: Mapping[str, Any]
 ) -> None:
-    """What the browser reports, into the session, as far as it is possible at all."""
+    """Set the controls to values that the browser reports; invalid ones are ignored."""
     declared = dict(controls(declaration)) if declaration else {}
     for name, value in values.items():
         if name not in declared:
@@ -49,7 +49,7 @@ def apply_browser_values(
 
 
 def snap(number: float, control: Control | None) -> float:
-    """The value of a control that is nearest to a number."""
+    """Return the value of a control that is nearest to a number."""
     match control:
         case Slider(low=low, high=high, step=step):
             steps = round((min(high, max(low, number)) - low) / step)
@@ -63,16 +63,16 @@ def snap(number: float, control: Control | None) -> float:
 def _toggle(
     state: MutableMapping[Any, Any], prefix: str, name: str, order: str, x: Any, y: Any
 ) -> None:
-    """Put a pair into a control, or take it out."""
+    """Add a pair to a control, or remove it."""
     key = f"{prefix}.{name}"
     if key not in state or not (_finite(x) and _finite(y)):
         return
     pair = (round(x), round(y)) if order == "xy" else (round(y), round(x))
     try:
-        (cell,) = masks.pairs(masks.written((pair,)))  # no browser of ours says another
+        (cell,) = masks.pairs(masks.written((pair,)))  # the app's scripts send valid pairs only
         pairs = set(masks.pairs(state[key]))
     except ValueError:
-        return  # what stands there is said to be wrong under the figure
+        return  # an invalid text has its message under the figure
     state[key] = masks.written(tuple(sorted(pairs ^ {cell})))
 
 
@@ -84,13 +84,13 @@ def _move(
     opens: Pair | None,
     *position: Any,
 ) -> None:
-    """Move two controls to a place on the chart."""
+    """Set two controls to a position on the chart."""
     if opens:
         state[f"{prefix}.{opens[0]}"] = opens[1]
     declared = dict(controls(declaration)) if declaration else {}
     for name, number in zip(names, position, strict=True):
         key = f"{prefix}.{name}"
-        # A control that does not apply is not there.
+        # A control that does not apply has no key.
         if key not in state or not _finite(number):
             continue
         kind = type(state[key])
@@ -98,4 +98,4 @@ def _move(
 
 
 def _finite(number: Any) -> bool:
-    return type(number) in (int, float) and -FAR <= number <= FAR  # True is no place
+    return type(number) in (int, float) and -FAR <= number <= FAR  # a bool is no position

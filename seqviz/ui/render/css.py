@@ -1,4 +1,4 @@
-"""The few rules of CSS that Streamlit's theme has no setting for."""
+"""CSS rules for which Streamlit's theme has no setting."""
 
 from __future__ import annotations
 
@@ -112,10 +112,10 @@ html {font-size: 125%;}
 
 
 def apply(presenting: bool) -> None:
-    """Put the house's rules on the page, and those of the lecture hall if wanted."""
+    """Add the page's CSS, and the presenter's where presenter mode is on."""
     st.html(f"<style>{_PAGE}{_PRESENTER if presenting else ''}</style>")
 
 
 def theme() -> str:
-    """The reader's theme as the browser last told it: "light" or "dark"."""
+    """Return the reader's theme as last reported by the browser: "light" or "dark"."""
     return st.context.theme.type or "light"

@@ -1,4 +1,4 @@
-"""An answer under a moving hand, compressed as gzip in as little time as it is worth."""
+"""Gzip encoding of live responses, tuned for speed."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from collections.abc import Sequence
 
 from seqviz.plotting.figure import Array, joined
 
-GZIP = b"\x1f\x8b"  # begins what is compressed
-SMALL = 1000  # bytes that are not worth compressing
-_HEAD = GZIP + b"\x08" + bytes(6) + b"\xff"  # deflate; no name, no time, of no system
-_LONG = 32_768  # characters of an array from which on it matters how it is compressed
-_SAMPLE = 4096  # that tell whether anything in it comes back
-_PLAIN = 0.7  # of its length: random bytes in base64 have 0.75
+GZIP = b"\x1f\x8b"  # magic number
+SMALL = 1000  # bytes; a smaller body is not compressed
+_HEAD = GZIP + b"\x08" + bytes(6) + b"\xff"  # deflate; no name, no time, unknown system
+_LONG = 32_768  # characters; arrays from this length on have a strategy chosen
+_SAMPLE = 4096  # characters tested for repetitions
+_PLAIN = 0.7  # compressed share of the sample; random bytes in base64 have 0.75
 
 
 def compress(parts: Sequence[bytes | Array]) -> bytes:
-    """All parts one after another, as one gzip stream; as they are where they are small."""
+    """Return all parts joined as one gzip stream; uncompressed where they are small."""
     full = joined(parts)
     if len(full) <= SMALL:
         return full
@@ -40,9 +40,9 @@ def compress(parts: Sequence[bytes | Array]) -> bytes:
 
 
 def _strategy(text: bytes) -> int:
-    """How zlib is to look for repetitions in an array: not at all where there are none.
+    """Return the zlib strategy of an array: Huffman coding only where nothing repeats.
 
-    Measured values in base64: Huffman's code alone takes a fifth of the time, and less room.
+    For measured values in base64, Huffman coding alone takes a fifth of the time and less space.
     """
     sample = text[:_SAMPLE]
     nothing = len(text) >= _LONG and len(zlib.compress(sample, 1)) > _PLAIN * len(sample)

@@ -1,4 +1,4 @@
-"""Answer of the live route: what a bench shows, as JSON for the browser."""
+"""Response of the live route: output of a bench as JSON for the browser."""
 
 from __future__ import annotations
 
@@ -19,21 +19,27 @@ from seqviz.ui.render.encoding import compress
 
 
 def style(lang: str, presenting: bool) -> Style:
-    """Charts in the theme's colors; larger for the lecture hall."""
+    """Return the figure style in the theme's color roles; larger in presenter mode."""
     return Style(LIVE, lang, height=525, scale=1.25) if presenting else Style(LIVE, lang)
 
 
 @dataclass(frozen=True)
 class LiveResponse:
-    """around: what is said around the figure. figure: its JSON, large arrays apart."""
+    """Response of the live route.
+
+    Attributes:
+        around: metadata and texts around the figure.
+        figure: its JSON in parts, with large arrays separate.
+    """
 
     around: Mapping[str, Any]
     figure: tuple[bytes | Array, ...]
 
     def encode(self, known_arrays: Set[str] = frozenset()) -> bytes:
-        """Two lines of JSON, the figure in the second, compressed where that is worth it.
+        """Return two lines of JSON, metadata and figure, compressed where that is worthwhile.
 
-        known_arrays: names of arrays that the browser has.
+        Args:
+            known_arrays: names of arrays that the browser has; only these names are sent.
         """
         names = [part.name for part in self.figure if isinstance(part, Array)]
         head = json.dumps({**self.around, "arrays": names}, ensure_ascii=False).encode()
@@ -47,9 +53,9 @@ class LiveResponse:
 
 
 def layout_signature(items: Sequence[Item]) -> str | None:
-    """What a page shows of a bench besides what an answer tells; None where it never tells enough.
+    """Return a digest of what a page shows beyond a live response; None where that varies.
 
-    Two runs of one signature differ only in what the browser has drawn already.
+    Two runs with equal signatures differ only in what the browser has already drawn.
     """
     parts: list[tuple[object, ...]] = []
     for item in items:
@@ -58,7 +64,7 @@ def layout_signature(items: Sequence[Item]) -> str | None:
                 parts.append(("chart", item.provenance.kind, item.clicks))
             case Metric():
                 parts.append(("readout", item.label, item.help, item.caption is None))
-            case Note() if "$" not in item.sentence:  # only the page can set a formula
+            case Note() if "$" not in item.sentence:  # only the page can render a formula
                 parts.append((item.kind,))
             case ColoredText():
                 parts.append(("passage",))
@@ -69,10 +75,10 @@ def layout_signature(items: Sequence[Item]) -> str | None:
 
 
 def serialize(output: Output, text: Text) -> LiveResponse:
-    """What is said and drawn, as the browser is told it.
+    """Return the output of a bench as a live response.
 
-    Of a figure that is not Plotly's there is no JSON: the page draws it. Raises PendingError where
-    there is no figure at all.
+    A figure that is not Plotly's has no JSON: the page draws it. Raises PendingError without a
+    figure.
     """
     items = output.items
     charts = [item for item in items if isinstance(item, Chart)]

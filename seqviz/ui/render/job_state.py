@@ -1,4 +1,4 @@
-"""Look up the state of jobs and models without a widget, for pages and for drag requests."""
+"""Look-up of job and model state without a widget, for pages and drag requests."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 
 def session_id() -> str:
-    """A name for this visitor in the queues; lives as long as the browser tab's session."""
+    """Return the session's owner name in the job queues; it lives as long as the browser tab."""
     return run_context.session().owner
 
 
 def client_id() -> str:
-    """Whose runs take turns with those of others: all that this device wants."""
+    """Return the device's group in the job queues, which take turns between groups."""
     return run_context.session().account.name
 
 
 def find_job(function: Callable[..., Any], keywords: Mapping[str, Any]) -> jobs.Job[Any] | None:
-    """The job with these very settings, if it waits, runs or is done."""
+    """Return the job with exactly these arguments, if it waits, runs or is done."""
     if "torch" not in sys.modules:
-        return None  # nothing has been trained in this process: no need to load torch to know
-    # Where it would run now, or has been begun before its device was lost.
+        return None  # no job can exist in a process without torch
+    # The queue of its current device, or that of a device that was lost after the job had started.
     for kind in dict.fromkeys((placement.of(function, keywords).kind, *jobs.all_queues())):
         job = jobs.queue_for(kind).find(function, **keywords, device=kind)
         if job is not None:
@@ -39,6 +39,6 @@ def find_job(function: Callable[..., Any], keywords: Mapping[str, Any]) -> jobs.
 
 
 def device_of(model: str) -> str:
-    """Where a model computes that is in memory."""
+    """Return the device of a loaded model."""
     result = pretrained.load(model)
     return placement.named(result.device, result.note)

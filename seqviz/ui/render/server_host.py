@@ -1,4 +1,4 @@
-"""What hosts on a server have in common: what the class shares, what a student may use."""
+"""Base of the hosts on a server: shared result cache and quota checks."""
 
 from __future__ import annotations
 
@@ -17,22 +17,26 @@ R = TypeVar("R")
 
 @dataclass
 class ServerHost:
-    """turn: of this run of a bench, which is let in once."""
+    """Host with the shared result cache and a quota.
+
+    Attributes:
+        turn: quota scope of this run of the bench.
+    """
 
     turn: QuotaScope = field(default_factory=QuotaScope, kw_only=True)
 
     def call(self, function: Function, args: Args, keywords: Keywords) -> Computed[Any]:
-        """From what the class shares; what has to be computed counts for this student."""
+        """Return a result from the shared cache; a computation is charged to the student."""
         with self.turn.charging():
             return result_cache.cached(quota_checked(function))(*args, **keywords)
 
     def read_upload(self, function: Callable[[bytes], R], content: bytes) -> R:
-        """A student's own file: not for what the class shares, but it counts."""
+        """Parse an uploaded file, charged but not cached."""
         with self.turn.charging():
             return quota_checked(function)(content)
 
     def render(
         self, draw: Function, args: Args, keywords: Keywords, shared: bool
     ) -> RenderedFigure:
-        """From what the class shares, where the class has been here."""
+        """Return a figure, from the shared cache where `shared` is set."""
         return result_cache.render(draw, args, keywords, shared)

@@ -1,4 +1,4 @@
-"""A link to copy, and its QR code for the class."""
+"""Link to a page, its QR code, and the HTML that embeds a bench."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ from seqviz.core.i18n import Text
 from seqviz.ui.server import loopback
 from seqviz.ui.streamlit_patches.origin_check import is_local
 
-LOOPBACK = "127.0.0.1"  # for which Streamlit says None
+LOOPBACK = "127.0.0.1"  # Streamlit reports None for it
 
 
-HEIGHT = 640  # pixels of a bench in a frame as wide as a page's text: figure, read-outs, sentences
+HEIGHT = 640  # pixels of an embedded bench at text width: figure, metrics, sentences
 
 
 def link_and_code(
     text: Text, url: str, frame: tuple[str, str] | None = None, line: str = "embed.line"
 ) -> None:
-    """A permalink to copy and its QR code for the class.
+    """Show a permalink to copy and its QR code.
 
-    frame: path below the app's address, and title, of the bench that another page may embed; line:
-    what is said before the HTML that does so.
+    Args:
+        text: translations.
+        url: the permalink.
+        frame: path below the app's URL and title of a bench to embed.
+        line: key of the sentence before the embedding HTML.
     """
     parts = urlsplit(url)
     if is_local(parts.netloc):
-        # Who only says that it is here is not told where this is.
+        # A client that only claims to be local does not learn this machine's address.
         here = loopback.is_local_request(st.context.ip_address or LOOPBACK, st.context.headers)
         own = _own_address() if here else None
         if own is None:
@@ -47,14 +50,14 @@ def link_and_code(
         )
     try:
         picture = svg_code(url)
-    except segno.DataOverflowError:  # a pasted text is in it
+    except segno.DataOverflowError:  # the link contains a long text
         st.caption(text("frame.long_link"))
         return
     st.image(picture, width=260, alt=text("frame.qr_code"))
 
 
 def iframe(url: str, path: str, title: str) -> str:
-    """The line of HTML that shows a bench in another page, at the settings of its permalink.
+    """Return the HTML that embeds a bench in another page, at the settings of its permalink.
 
     >>> iframe("http://h/gates?ga.one.unit=3&lang=en", "embed/gates/one", "One").split(" title")[0]
     '<iframe src="http://h/embed/gates/one?ga.one.unit=3&amp;lang=en"'
@@ -67,25 +70,25 @@ def iframe(url: str, path: str, title: str) -> str:
 
 
 def sibling_address(url: str, path: str) -> str:
-    """An address beside that of a page, with the same settings."""
+    """Return a URL with another last path and the same settings."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(path=f"{parts.path.rpartition('/')[0]}/{path}"))
 
 
 def frame_of(slug: str, bench: str, text: Text) -> tuple[str, str]:
-    """Path and title of a bench that another page may embed."""
+    """Return path and title of a bench to embed."""
     own, title = f"{slug}.bench.{bench}", text(f"{slug}.title")
     name = text(own).replace("$", "") if text.has(own) else ""  # a frame's title has no formula
     return f"embed/{slug}/{bench}", f"{name} · {title}" if name else title
 
 
 def svg_code(url: str, scale: int = 6) -> str:
-    """The QR code of an address; its own white border lets it be read from a dark page too."""
+    """Return the QR code of a URL; its white border makes it readable on a dark page."""
     return str(segno.make(url, error="m").svg_inline(scale=scale, border=4, light="#fff"))
 
 
 def _own_address() -> str | None:
-    """This machine's address in its own network; nothing is sent (a UDP socket only picks one)."""
+    """Return this machine's address in its network; the UDP socket sends nothing."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))
