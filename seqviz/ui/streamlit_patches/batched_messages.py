@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from streamlit.runtime.app_session import AppSession
 
 # Their callbacks ask for what is to be drawn (`draw_besides`), whichever fragment is.
-ASKS_ITSELF = ("near__events", "settle__events", "hand__events")
+ASKS_ITSELF = (".lazy__events", ".debounce__events", ".commit__events")
 _told: WeakKeyDictionary[AppSession, dict[str, bytes]] = WeakKeyDictionary()  # last, by widget
 
 

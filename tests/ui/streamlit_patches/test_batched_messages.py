@@ -59,6 +59,7 @@ def test_what_comes_near_is_drawn_and_nothing_else(server):
 def test_an_answer_is_revealed_when_a_bench_comes_near(server, by):
     student = at_once(server, (near, ""), (answer, "decay"), by=by)
     assert "ar.fit.chart" in student.widgets
+    assert "ar.process.chart" not in student.widgets
     assert len(student.said) == 1
 
 
