@@ -1,4 +1,4 @@
-"""What reaches into Streamlit's private names, in one place."""
+"""Patches of Streamlit's private code, in one registry; `install` applies them."""
 
 from __future__ import annotations
 
@@ -49,5 +49,5 @@ PATCHES = (
 
 
 def install() -> None:
-    """Before anything is served: what can be applied is."""
+    """Apply all applicable patches, before anything is served."""
     patch.install(PATCHES)

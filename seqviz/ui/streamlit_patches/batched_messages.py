@@ -1,9 +1,9 @@
-"""What is pressed just when a part of the page speaks for itself is not lost.
+"""Patch: an interaction is not lost when a component reports an event at the same moment.
 
-The browser puts all that happens before its next free moment into one message, which has room for
-one fragment: the first that has spoken. A page that scrolls is not free for a tenth of a second, in
-which a bench comes near and "next lesson" is pressed: the server heard of both, drew what had come
-near, and the press was gone.
+The browser puts everything that happens before its next idle moment into one message, which names
+one fragment: that of the first event. A page that scrolls is busy for a tenth of a second, in which
+a bench may come near and "next lesson" be pressed: the server received both, rendered the bench,
+and lost the press.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from streamlit.proto.WidgetStates_pb2 import WidgetState
     from streamlit.runtime.app_session import AppSession
 
-# Their callbacks ask for what is to be drawn (`draw_besides`), whichever fragment is.
+# Their callbacks request what is to be rendered (`draw_besides`), whichever fragment runs.
 ASKS_ITSELF = (".lazy__events", ".debounce__events", ".commit__events")
-_told: WeakKeyDictionary[AppSession, dict[str, bytes]] = WeakKeyDictionary()  # last, by widget
+_told: WeakKeyDictionary[AppSession, dict[str, bytes]] = WeakKeyDictionary()  # last states
 
 
 def apply() -> None:
-    """From now on, in this process."""
+    """Apply the patch."""
     from streamlit.runtime.app_session import AppSession
 
     request = AppSession.request_rerun
@@ -41,7 +41,7 @@ def apply() -> None:
 
 
 def _changed(session: AppSession, client_state: ClientState) -> list[str]:
-    """The widgets that say something new."""
+    """Return the widgets with a new state."""
     before, _told[session] = _told.get(session, {}), {}
     changed = []
     for state in client_state.widget_states.widgets:
@@ -57,7 +57,7 @@ def _changed(session: AppSession, client_state: ClientState) -> list[str]:
 
 
 def _is_known(session: AppSession, state: WidgetState) -> bool:
-    """Whether it only says what the page has set: a widget says so when it has been drawn."""
+    """Return True where a state only repeats what the page has set, as a new widget does."""
     held = session._session_state
     metadata = held._new_widget_state.widget_metadata.get(state.id)
     if metadata is None:
@@ -69,7 +69,7 @@ def _is_known(session: AppSession, state: WidgetState) -> bool:
 
 
 def _fragment(session: AppSession, spoken: str, changed: list[str]) -> str:
-    """The one that all of these are in, besides those who ask themselves; "" for the whole page."""
+    """Return the fragment of all changed widgets except those in ASKS_ITSELF; "": the page."""
     existing = session._session_state._new_widget_state.widget_metadata
     asking = {
         existing[name].fragment_id or ""
@@ -92,6 +92,6 @@ PATCH = Patch(
         "streamlit.runtime.state.common:WidgetMetadata.fragment_id",
     ),
     apply,
-    "A press on a page that scrolls would be lost now and then, and nobody would know why. There "
-    "is no public way to say of a message what it is about.",
+    "Without it an interaction on a page that scrolls is sometimes lost without a trace. No "
+    "public API sets the fragment of a message.",
 )

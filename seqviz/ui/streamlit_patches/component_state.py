@@ -1,10 +1,10 @@
-"""What a component of a page says is a plain dictionary.
+"""Patch: component events as a plain dictionary, without a class per look-up.
 
-Streamlit makes a new class for each component of a page each time that its state is looked up, so
-that a page can write to it (`st.session_state[key].name = value`), which no page of ours does. A
-callback is called for each event of a message, and reads what the message says: of thousands of
-clicks at once only the last is heard. A component of ours has no lasting state: what somebody sends
-as one would stand before all later events, and is not heard.
+Streamlit creates a new class for each component whenever its state is looked up, so that a page can
+write to it (`st.session_state[key].name = value`), which no page of the app does. A callback runs
+for each event of a message and reads the message's value: of thousands of clicks at once only the
+last counts. The app's components have no lasting state: a forged one would shadow all later events
+and is ignored.
 """
 
 from __future__ import annotations
@@ -14,20 +14,22 @@ from typing import Any
 
 from seqviz.ui.streamlit_patches.patch import Patch
 
-EVENTS = 16  # kinds of them in one message; a component of ours has one or two
+EVENTS = 16  # event names per message; the app's components have one or two
 
 
 def reader(
     aggregator_id: str, component_id: str | None = None, allowed_state_keys: object = None
 ) -> Callable[[object, Any], object]:
-    """As `make_bidi_component_presenter`, for components that are only read.
+    """Return a presenter like `make_bidi_component_presenter`, for read-only components.
 
-    aggregator_id: where the events of the component arrive, as {"event": ..., "value": ...}. The
-    other two are for writing.
+    Args:
+        aggregator_id: widget that receives the component's events as {"event": ..., "value": ...}.
+        component_id: only for writing; unused.
+        allowed_state_keys: only for writing; unused.
     """
 
     def present(base: object, session: Any) -> object:
-        """Its events of this run."""
+        """Return the component's events of this run."""
         payload = session._new_widget_state
         metadata = payload.widget_metadata.get(aggregator_id)
         if (
@@ -47,7 +49,7 @@ def reader(
 
 
 def last_of_each(value: str | None) -> list[Any] | None:
-    """As `deserialize_trigger_list`, with the last event of each name, in the order they came."""
+    """Return the last event of each name, in order; otherwise like `deserialize_trigger_list`."""
     from streamlit.components.v2.bidi_component.serialization import deserialize_trigger_list
 
     events = deserialize_trigger_list(value)
@@ -72,7 +74,7 @@ PATCH = Patch(
         "streamlit.components.v2.bidi_component.main:deserialize_trigger_list": last_of_each,
         "streamlit.components.v2.bidi_component.main:make_bidi_component_presenter": reader,
     },
-    "Those classes were most of the garbage in cycles that presses leave (10,000 of 14,000 objects "
-    "in half a minute with twenty students), and 1,500 clicks in one message took 3 s. There is no "
-    "public way.",
+    "Without it most cyclic garbage of interactions is such classes (10,000 of 14,000 objects in "
+    "half a minute with twenty students), and 1,500 clicks in one message take 3 s. No "
+    "public API.",
 )

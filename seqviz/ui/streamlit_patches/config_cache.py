@@ -1,6 +1,6 @@
-"""Streamlit's options stand when the server runs: they are read without waiting for one another.
+"""Patch: options and theme are read without Streamlit's lock.
 
-What is used of it says what Streamlit says: tests/ui/streamlit_patches/test_config_cache.py.
+Their values equal Streamlit's: tests/ui/streamlit_patches/test_config_cache.py.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from seqviz.ui.streamlit_patches.patch import Patch
 if TYPE_CHECKING:
     from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 
-_locked: Callable[[str], Any]  # Streamlit's own two, once they are replaced
+_locked: Callable[[str], Any]  # Streamlit's two functions, once replaced
 _put_together: Callable[..., None]
 
 
 def option(key: str) -> Any:
-    """As `config.get_option`, without its lock: nobody changes an option while the server runs.
+    """Return an option like `config.get_option`, without its lock.
 
-    Raises RuntimeError for an option that there is not.
+    No option changes while the server runs. Raises RuntimeError for an unknown option.
     """
     from streamlit import config
 
     existing = config._config_options
-    if existing is None or key not in existing:  # not read yet, or wrong
+    if existing is None or key not in existing:  # not read yet, or unknown
         return _locked(key)
     return existing[key].value
 
 
 @cache
 def theme(section: str) -> CustomThemeConfig | None:
-    """What `.streamlit/config.toml` says in a section of the theme; None where it says nothing."""
+    """Return the theme of a section of `.streamlit/config.toml`; None where it is empty."""
     from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 
     written = CustomThemeConfig()
@@ -42,13 +42,13 @@ def theme(section: str) -> CustomThemeConfig | None:
 
 
 def write_theme(msg: CustomThemeConfig, section: str = "theme") -> None:
-    """As Streamlit's own: fills in the part of a message that tells a browser the theme."""
+    """Fill in the theme of a message to the browser, from the cache."""
     if (written := theme(section)) is not None:
         msg.MergeFrom(written)
 
 
 def apply() -> None:
-    """From now on, in this process."""
+    """Apply the patch."""
     global _locked, _put_together
     from streamlit import config
     from streamlit.runtime import app_session
@@ -67,7 +67,7 @@ PATCH = Patch(
         "streamlit.proto.NewSession_pb2:CustomThemeConfig",
     ),
     apply,
-    "For each run of a bench Streamlit looks up some hundred options under one lock of the whole "
-    "process, and puts the theme together anew under it, on the thread that sends all messages: "
-    "with eighty students a quarter of what the server computed. There is no public way.",
+    "Without it each run of a bench looks up about a hundred options under one process-wide lock "
+    "and rebuilds the theme under it, on the event loop, which sends all messages: "
+    "a quarter of the CPU time with eighty students. No public API.",
 )

@@ -1,20 +1,20 @@
-"""Whether the page of a session is connected: Streamlit keeps the session for a while after that.
+"""Connection state of a session, which Streamlit keeps for a while after a disconnect.
 
-It tells nobody when a page is closed, and `st.context` does not name its session.
+Streamlit has no event for a closed page, and `st.context` does not name the session.
 """
 
 from __future__ import annotations
 
 
 def name() -> str:
-    """Streamlit's name for the session that runs in this thread; empty elsewhere."""
+    """Return Streamlit's id of the session that runs in this thread; empty without one."""
     from streamlit.runtime.scriptrunner import get_script_run_ctx
 
     return str(getattr(get_script_run_ctx(), "session_id", ""))
 
 
 def is_open(name: str) -> bool:
-    """Whether a page is connected to the session of this name; True where nothing is served."""
+    """Return True where the session's page is connected, or where no server runs."""
     from streamlit import runtime
 
     return not runtime.exists() or runtime.get_instance().is_active_session(name)

@@ -1,8 +1,9 @@
-"""Files that are made when somebody asks for them: in turn, and none waits in a thread.
+"""Patch: deferred downloads, scheduled like other work and without a waiting thread.
 
-Streamlit makes them in the threads that `/metrics` and all that is done beside the pages share. A
-notebook that waited there for benches (30 s) kept all others waiting. Here it is asked again and
-again, which holds no thread. Unpatched, a notebook has the benches that are drawn.
+Streamlit creates these files in the default thread pool, which `/metrics` and background work
+share. A notebook that waited there for benches (30 s) blocked all other users of the pool. Here it
+is retried periodically, which holds no thread. Unpatched, a notebook contains only the rendered
+benches.
 """
 
 from __future__ import annotations
@@ -22,21 +23,20 @@ if TYPE_CHECKING:
     from streamlit.proto.BackMsg_pb2 import BackendOperationRequest
     from streamlit.proto.ForwardMsg_pb2 import BackendOperationResponse
 
-PENDING = 4  # different files that one visitor waits for
-PATIENCE = 30.0  # seconds for what a file needs and what is not drawn yet
-AGAIN = 0.1  # seconds
-MADE = "made "  # begins the name of a place on a page
+PENDING = 4  # maximum number of files that one session waits for
+PATIENCE = 30.0  # seconds for the benches that a file needs
+AGAIN = 0.1  # seconds between two attempts
+MADE = "made "  # prefix of a created file's coordinates on the page
 log = logging.getLogger(__name__)
 _last: ContextVar[bool] = ContextVar("last", default=True)
 
 
 class RetrySoonError(Exception):
-    """What makes a file is to be asked again in a moment."""
+    """A file whose creation must be retried in a moment."""
 
 
 def wait_for(ready: bool) -> None:
-    """In what makes a file: go on where it is ready, or where PATIENCE is over. Raises
-    RetrySoonError."""
+    """Return where a file is ready or PATIENCE is over; otherwise raise RetrySoonError."""
     if not ready and not _last.get():
         raise RetrySoonError
 
@@ -45,12 +45,12 @@ async def _at_once(session_id: str, work: Callable[[], str]) -> str:
     return await asyncio.to_thread(work)
 
 
-# Runs what makes a file of a session in a thread, when it is its turn; the server sets another.
+# Runs a session's file creation in a thread; the server replaces it by one with a scheduler slot.
 in_turn: Callable[[str, Callable[[], str]], Awaitable[str]] = _at_once
 
 
 class Files:
-    """In place of Streamlit's, of one visitor; who asks for a file again waits for the same."""
+    """Replacement of Streamlit's handler for one session; equal requests share one file."""
 
     def __init__(self, get_media_file_mgr: Callable[[], Any]) -> None:
         self._get_media_file_mgr = get_media_file_mgr
@@ -59,7 +59,7 @@ class Files:
     async def handle(
         self, request: BackendOperationRequest, session_id: str
     ) -> BackendOperationResponse:
-        """Make the file; the answer says where it is."""
+        """Create the file and return its URL."""
         from streamlit.proto import ForwardMsg_pb2 as protocol
 
         file = request.deferred_file.file_id
@@ -72,7 +72,7 @@ class Files:
         try:
             url = await asyncio.shield(self._pending[file])
         except Exception:
-            log.exception("a file could not be made")
+            log.exception("files: a deferred file could not be created")
             return answer(error_msg="Failed to generate the file")
         created = protocol.DeferredFileResponsePayload(url=url)
         return answer(deferred_file=created)
@@ -93,8 +93,10 @@ class Files:
             await asyncio.sleep(AGAIN)
 
     def _keep(self, url: str, session_id: str) -> None:
-        """Streamlit counts what it has made as nobody's, and deletes it when two runs of whomever
-        have ended: in a busy class before the browser has fetched it.
+        """Keep a created file for the session, up to PENDING files.
+
+        Streamlit counts a created file as unused and deletes it when two runs of any session have
+        ended: in a busy class before the browser has fetched it.
         """
         manager = self._get_media_file_mgr()
         with manager._lock:
@@ -115,6 +117,6 @@ PATCH = Patch(
         "streamlit.proto.ForwardMsg_pb2:DeferredFileResponsePayload",
     ),
     {"streamlit.runtime.app_session:DeferredFileHandler": Files},
-    "A notebook could not wait for benches that are not drawn yet, or would keep all others and "
-    "`/metrics` waiting. There is no public way.",
+    "Without it a notebook lacks benches that are not rendered yet, or blocks the thread pool that "
+    "`/metrics` uses. No public API.",
 )

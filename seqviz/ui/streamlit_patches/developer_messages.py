@@ -1,7 +1,7 @@
-"""What Streamlit does for whoever develops an app, it does not do for visitors.
+"""Patch: messages of Streamlit's developer menu are ignored.
 
-Anybody can send these messages: one is answered with the names of files that are not committed,
-after several calls of git on the thread that serves everybody; one empties Streamlit's caches.
+Any client can send them: one is answered with the names of uncommitted files, after several calls
+of git on the event loop; one clears Streamlit's caches.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ NAMES = (
 
 
 def passed_over(*_: Any) -> None:
-    """Nothing happens."""
+    """Ignore a message."""
 
 
 def apply() -> None:
-    """From now on, in this process."""
+    """Apply the patch."""
     from streamlit.runtime.app_session import AppSession
 
     for name in NAMES:
@@ -33,6 +33,6 @@ PATCH = Patch(
     "developer_messages",
     tuple(f"streamlit.runtime.app_session:AppSession.{name}" for name in NAMES),
     apply,
-    "A visitor could read the names of files beside the app, and keep git busy on the thread that "
-    "serves everybody. `client.toolbarMode` hides the menu, not the messages.",
+    "Without it a visitor can read the names of the app's uncommitted files, and block the event "
+    "loop with git. `client.toolbarMode` hides the menu, not the messages.",
 )

@@ -1,9 +1,8 @@
-"""Fragments that a callback asks for are drawn besides what else the reader has asked for.
+"""Patch: a callback adds fragments to the run instead of replacing it.
 
-Streamlit merges the messages that come from one reader while it draws into one run. There
-`st.rerun(keys)` in the callback of one *replaces* the run, and with it what the others wanted: a
-slider had moved and its figure not, or a bench that had been asked for stayed grey. Unpatched, that
-happens.
+Streamlit merges messages that arrive during a run into one run. There `st.rerun(keys)` in one
+callback *replaces* the run, and the requests of other callbacks are lost: a slider had moved
+without its figure, or a requested bench stayed a placeholder. Unpatched, that happens.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ _rerun: Callable[[Sequence[str]], None] = st.rerun
 
 
 def draw_besides(keys: Sequence[str]) -> None:
-    """In the callback of a fragment: draw the fragments with these keys instead of it.
+    """Render the fragments with these keys instead of the one whose callback this is.
 
-    What the run was to draw besides that fragment, it draws. Where the run is of the whole page,
-    the call returns, as all of these are in it.
+    The other fragments of the run are rendered as well. In a run of the whole page the call
+    returns, because that run includes all fragments.
     """
     _rerun(keys)
 
@@ -47,7 +46,7 @@ def _besides(keys: Sequence[str]) -> None:
 
 
 def apply() -> None:
-    """From now on, in this process."""
+    """Apply the patch."""
     global _rerun
     _rerun = _besides
 
@@ -64,6 +63,6 @@ PATCH = Patch(
         "streamlit.runtime.scriptrunner_utils.script_run_context:FragmentThreadState.fragment_id",
     ),
     apply,
-    "A press would be lost where a bench comes near at the same time: `st.rerun` in a callback "
-    "replaces the run, and there is no public way to add to it.",
+    "Without it an interaction is lost where a bench comes near at the same time: `st.rerun` in a "
+    "callback replaces the run, and no public API adds to it.",
 )

@@ -1,8 +1,8 @@
-"""Keep idle connections open as long as browsers do.
+"""Patch: keep idle HTTP connections open as long as browsers do.
 
-uvicorn closes a connection that was idle for five seconds, and Streamlit passes no such setting on.
-A page that votes or comes back less often than that then needs a new connection each time, and a
-new connection waits in the kernel's queue behind all others.
+uvicorn closes a connection after five idle seconds, and Streamlit passes no such setting on. A page
+that sends requests less often, such as votes, then needs a new connection each time, which waits in
+the kernel's queue behind all others.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 
 from seqviz.ui.streamlit_patches.patch import Patch
 
-KEEP_ALIVE_S = 75  # as nginx does; browsers give up an idle connection after one to five minutes
+KEEP_ALIVE_S = 75  # like nginx; browsers close an idle connection after one to five minutes
 
 
 def apply() -> None:
-    """Change the setting of servers that are yet to start in this process."""
+    """Apply the patch to servers that start later in this process."""
     from uvicorn.server import Server
 
     start = Server.startup
@@ -31,5 +31,5 @@ PATCH = Patch(
     "keep_alive",
     ("uvicorn.server:Server.startup",),
     apply,
-    "A vote after five idle seconds waits for a new connection behind all that others open.",
+    "Without it a vote after five idle seconds waits for a new connection behind all others.",
 )

@@ -1,12 +1,11 @@
-"""A run of fragments that are no more is no run.
+"""Patch: ignore rerun requests for fragments of a page that was left.
 
-A message may come while the server goes on to another page, of which it finds out only at the end:
-`st.switch_page` is a new run. Streamlit skips a fragment that it no longer has, but has told the
-browser by then that a run of the page that was left has begun. The browser takes that for the page
-it shows, and empties it.
+A message may arrive while the server switches to another page: `st.switch_page` is a new run.
+Streamlit skips a fragment that no longer exists, but only after it has told the browser that a run
+of the previous page has begun. The browser attributes that to the page it shows, and clears it.
 
-Nor does a message of the page that is left call the reader back to it: where the next page has been
-asked for and has not begun, Streamlit would merge the two into a run of the page that is left.
+Where the next page is requested but has not begun, Streamlit would also merge the two requests into
+a run of the previous page and take the reader back.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def apply() -> None:
-    """From now on, in this process."""
+    """Apply the patch."""
     from streamlit.runtime.scriptrunner import ScriptRunner
     from streamlit.runtime.scriptrunner_utils.script_requests import (
         ScriptRequests,
@@ -55,6 +54,6 @@ PATCH = Patch(
         "streamlit.runtime.scriptrunner_utils.script_requests:ScriptRequests._request_rerun_locked",
     ),
     apply,
-    "Who presses, and then goes on to the next lesson, would now and then find it empty, or be led "
-    "back. There is no public way to refuse a run.",
+    "Without it a reader who uses a widget and then opens the next lesson sometimes finds it "
+    "empty or is taken back. No public API rejects a run.",
 )

@@ -1,4 +1,4 @@
-"""Streamlit's loggers write through the handlers of the process, as all others do."""
+"""Patch: Streamlit's loggers use the root handlers of the process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from seqviz.ui.streamlit_patches.patch import Patch
 
 
 def adopt(logger: logging.Logger) -> None:
-    """Its lines go to the root's handlers, in their form and only once."""
+    """Remove the logger's handlers and let it propagate to the root's."""
     logger.handlers = []
     logger.propagate = True
 
@@ -17,6 +17,6 @@ PATCH = Patch(
     "log_handlers",
     (),
     {"streamlit.logger:setup_formatter": adopt},
-    "Streamlit gives every logger that it makes a handler, and has no setting for that: its lines "
-    "would have another form than ours. None has a student's words, which `logs` sees to itself.",
+    "Without it Streamlit gives each of its loggers a handler, with no setting for that: its lines "
+    "have another format. They still contain no student's text, which `logs` ensures itself.",
 )

@@ -1,14 +1,14 @@
-"""Back and forward within a page: Streamlit runs the page again with the address of that time.
+"""Detection of Back and Forward, after which Streamlit reruns a page with its earlier URL.
 
-What has been set stays in the session all the same, so the page would look as before and write its
-address anew.
+The settings stay in the session state, so without this the page would keep its look and rewrite the
+URL.
 """
 
 from __future__ import annotations
 
 
 def went_back() -> bool:
-    """Whether the reader has gone back or forward; False where Streamlit does not say it."""
+    """Return True where this run is due to Back or Forward; False if Streamlit cannot tell."""
     from streamlit.runtime.scriptrunner import get_script_run_ctx
 
     return bool(getattr(get_script_run_ctx(), "is_history_navigation", False))

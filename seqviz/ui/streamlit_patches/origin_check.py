@@ -1,10 +1,10 @@
-"""Which pages may open a session, and where the app is: decided from what is known, asking nobody.
+"""Patch: origin and host checks of websockets without requests to other servers.
 
-Streamlit asks an address-echo service on the internet for the server's own address: where a page of
-another site opens a websocket, on the thread that serves everybody (20 s in a room without DNS, for
-each such page), and at the start of a server without a screen. There it asks before any of our code
-runs, for its welcome: `logger.hideWelcomeMessage` in `.streamlit/config.toml` turns that off, and
-`welcome` says the same.
+Streamlit asks an address-echo service on the internet for the server's own address: when a page of
+another site opens a websocket, on the event loop (20 s in a room without DNS, for each such page),
+and at the start of a headless server. The latter happens before the app's code runs, for the
+welcome message: `logger.hideWelcomeMessage` in `.streamlit/config.toml` disables that one, and
+`welcome` replaces it.
 """
 
 from __future__ import annotations
@@ -19,41 +19,42 @@ LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")
 
 
 def allowed(origin: str | None, host: str | None) -> bool:
-    """Whether a page from `origin` may open a session of this server, asked for as `host`.
+    """Return True where a page from `origin` may open a session of a server requested as `host`.
 
-    As Streamlit, but for the addresses that it finds out by asking: pages of this server's own
-    address have it as their host as well. Pages of this machine may where it is asked for by a name
-    that only this machine has: else a page at a visitor's own machine could.
+    Like Streamlit's check, except for addresses that it would have to look up: pages of this
+    server's own address have that address as their host, too. Pages of the local machine are
+    allowed only where the server is requested by a local name: otherwise a page on a visitor's own
+    machine would be allowed.
     """
     from streamlit import config
     from streamlit.web.server.starlette import starlette_websocket
 
     if not starlette_websocket.is_host_allowed(host):
         return False
-    if origin is None or not config.get_option("server.enableCORS"):  # not from a browser's page
+    if origin is None or not config.get_option("server.enableCORS"):  # not a page's request
         return True
     try:
         position = urlsplit(origin)
-    except ValueError:  # such as http://[bad
+    except ValueError:  # for example http://[bad
         return False
     existing = {*_configured(), *(LOCAL if is_local(host or "") else ())}
     return bool(position.hostname) and (position.netloc == host or position.hostname in existing)
 
 
 def is_host_allowed(host: str | None) -> bool:
-    """Return whether `server.allowedHosts` has the host of a request; all where it is unset.
+    """Return True where `server.allowedHosts` has the host of a request, or is unset.
 
-    Streamlit itself asks that for its websocket alone.
+    Streamlit itself checks only websockets.
     """
     try:
         from streamlit.web.server.starlette.starlette_websocket import is_host_allowed as allows
-    except ImportError:  # another version of it
+    except ImportError:  # another version of Streamlit
         return True
     return bool(allows(host))
 
 
 def is_local(host: str) -> bool:
-    """Whether a Host header names the machine on which the browser itself is."""
+    """Return True where a Host header names the browser's own machine."""
     try:
         return urlsplit(f"//{host}").hostname in LOCAL
     except ValueError:
@@ -61,7 +62,7 @@ def is_local(host: str) -> bool:
 
 
 def welcome() -> None:
-    """Print where the app is, as Streamlit would; with other versions of it, the port alone."""
+    """Print the URLs of the app, as Streamlit would; with an untested version only the port."""
     try:
         _welcome()
     except (ImportError, AttributeError):
@@ -79,7 +80,7 @@ def _welcome() -> None:
     elif address and address not in ("0.0.0.0", "::"):
         hosts = [address]
     else:
-        hosts = ["localhost", net_util.get_internal_ip()]  # read from a socket that sends nothing
+        hosts = ["localhost", net_util.get_internal_ip()]  # from a socket that sends nothing
     print_to_cli("  SeqViz is at " + " and ".join(map(server_util.get_url, filter(None, hosts))))
 
 
@@ -104,6 +105,6 @@ PATCH = Patch(
         "streamlit.web.server.starlette.starlette_websocket:_is_origin_allowed": allowed,
         "streamlit.net_util:get_external_ip": lambda: None,
     },
-    "A page of another site that asks for a session stops everybody for 20 s in a room without "
-    "DNS. There is no public way.",
+    "Without it a page of another site that opens a session blocks all clients for 20 s on a "
+    "network without DNS. No public API.",
 )

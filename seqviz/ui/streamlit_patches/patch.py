@@ -1,8 +1,8 @@
-"""A patch of Streamlit: applied where everything that it needs is there, else the app runs without.
+"""`Patch`: a change of Streamlit's private code, applied only where what it needs exists.
 
-Each module of this room replaces or uses private names, and says in its `PATCH` which and why. No
-module imports them before its patch is applied, so a name that has moved stops neither the start
-nor anything else: what is left out is slower, or less well kept, and every lesson works
+Each module of this package replaces or uses private names, and its `PATCH` says which and why. No
+module imports them before its patch is applied, so a renamed one breaks nothing: a patch that is
+left out costs speed or safety, and every lesson works
 (tests/ui/streamlit_patches/test_unpatched.py).
 """
 
@@ -19,16 +19,21 @@ import streamlit as st
 
 from seqviz.core import settings
 
-TESTED = "1.67.0"  # private names may move in any other
+TESTED = "1.67.0"  # private names may change in any other version
 log = logging.getLogger(__name__)
 _applied: set[str] = set()
 
 
 @dataclass(frozen=True)
 class Patch:
-    """needs: private names, as "module:name" or "module:Class.name". apply: puts it in force, and
-    imports what it uses before it replaces anything; or what each of further such names is from now
-    on, in this process. why: what the app would be without.
+    """A patch of Streamlit.
+
+    Attributes:
+        name: for the log and the settings.
+        needs: private names that it uses, as "module:name" or "module:Class.name".
+        apply: a function that imports what it uses before it replaces anything; or the new value of
+            each name to replace, which is needed as well.
+        why: consequence of running without the patch, for operators.
     """
 
     name: str
@@ -37,12 +42,12 @@ class Patch:
     why: str
 
     def missing(self) -> list[str]:
-        """What it needs and Streamlit does not have."""
+        """Return the needed names that Streamlit does not have."""
         replaced = () if callable(self.apply) else self.apply
         return [need for need in (*self.needs, *replaced) if not _is_there(need)]
 
     def put(self) -> None:
-        """Put it in force."""
+        """Apply the patch."""
         if callable(self.apply):
             self.apply()
             return
@@ -53,19 +58,19 @@ class Patch:
 
 
 def install(patches: Iterable[Patch]) -> None:
-    """Apply each once in this process; those that cannot be are named in one warning."""
+    """Apply each patch once per process; one warning lists those that cannot be applied."""
     if not settings.value("SEQVIZ_STREAMLIT_PATCHES"):
-        log.info("runs unpatched, as SEQVIZ_STREAMLIT_PATCHES says")
+        log.info("patches: runs unpatched (SEQVIZ_STREAMLIT_PATCHES)")
         return
     hindered = {patch.name: _hindered(patch) for patch in patches if patch.name not in _applied}
     _applied.update(name for name, reason in hindered.items() if not reason)
     if left := {name: reason for name, reason in hindered.items() if reason}:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in left.items())
-        log.warning("runs unpatched: %s", ", ".join(left), extra={"reasons": reasons})
+        log.warning("patches: runs unpatched: %s", ", ".join(left), extra={"reasons": reasons})
 
 
 def _hindered(patch: Patch) -> str:
-    """Apply it; why it could not be, or nothing."""
+    """Apply a patch; return the reason if that failed, else ""."""
     if st.__version__ != TESTED:
         return f"Streamlit is {st.__version__}, tested is {TESTED}"
     if missing := patch.missing():
@@ -81,13 +86,13 @@ def _is_there(need: str) -> bool:
     module, _, names = need.partition(":")
     try:
         reduce(_inner, names.split("."), import_module(module))
-    except Exception:  # a module that cannot be imported may raise anything
+    except Exception:  # importing a module may raise anything
         return False
     return True
 
 
 def _inner(outer: Any, name: str) -> Any:
-    """An attribute; of a class also one that only its instances have."""
+    """Return an attribute; for a class, also one that only its instances have."""
     if name in getattr(outer, "__annotations__", ()):
         return getattr(outer, name, None)
     return getattr(outer, name)

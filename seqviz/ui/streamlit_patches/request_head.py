@@ -1,8 +1,8 @@
-"""The head of a request, its address and its headers, is of some size and arrives in some seconds.
+"""Patch: size and time limits of a request's head (URL and headers).
 
-uvicorn's parser for HTTP has neither limit: one connection could fill the memory with headers, and
-many that never end theirs would be kept open. uvicorn has a limit for its other parser only, which
-is slower, and Streamlit takes no setting of uvicorn's.
+uvicorn's httptools parser has neither limit: one connection could fill the memory with headers, and
+many that never finish theirs would stay open. uvicorn limits only its other, slower parser, and
+Streamlit passes no uvicorn settings on.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from asyncio import Transport
     from asyncio.events import TimerHandle
 
-HEADERS = 100  # a browser sends twenty, a chain of proxies as many again
-LINE = 8000  # bytes of each where a websocket is asked for: what takes more is never answered
+HEADERS = 100  # a browser sends twenty, a chain of proxies twenty more
+LINE = 8000  # bytes of a line of a websocket request: a longer one would never be answered
 BYTES = 256 * 1024  # a link with a text of 10,000 Chinese characters has 90 kB
 SECONDS = 10.0
-PIPELINE = 100  # requests that wait for the answer before; neither browser nor proxy sends any
+PIPELINE = 100  # pipelined requests; browsers and proxies send none
 REFUSED = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
     b"content-length: 0\r\nconnection: close\r\n\r\n"
@@ -27,7 +27,12 @@ REFUSED = (
 
 
 class RequestHead:
-    """What has arrived of a head. over: it was too much, and the connection ends."""
+    """State of a head that is being received.
+
+    Attributes:
+        size: bytes received.
+        over: True where it was rejected and the connection closes.
+    """
 
     def __init__(self, transport: Transport, timer: TimerHandle) -> None:
         self.size = 0
@@ -36,11 +41,11 @@ class RequestHead:
         self._timer = timer
 
     def arrived(self) -> None:
-        """All of it is here."""
+        """Stop the timer: the head is complete."""
         self._timer.cancel()
 
     def refuse(self) -> None:
-        """Answer that it is too large, and hang up."""
+        """Respond 431 and close the connection."""
         self.over = True
         self._timer.cancel()
         self._transport.write(REFUSED)
@@ -48,7 +53,7 @@ class RequestHead:
 
 
 def apply() -> None:
-    """From now on, in this process: connections that are yet to be made."""
+    """Apply the patch to future connections."""
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol as Protocol
 
     created, lost, fed = Protocol.connection_made, Protocol.connection_lost, Protocol.data_received
@@ -74,13 +79,13 @@ def apply() -> None:
         if self.head is not None and self.head.over:
             return
         fed(self, data)
-        if self.head is not None:  # it goes on
+        if self.head is not None:  # the head is not complete
             self.head.size += len(data)
             if self.head.size > BYTES and not self.head.over:
                 self.head.refuse()
 
     def on_message_begin(self: Any) -> None:
-        if self.head is None:  # another one has come with the last
+        if self.head is None:  # a pipelined request
             begin(self)
         started(self)
 
@@ -93,10 +98,11 @@ def apply() -> None:
             return
         self.head.arrived()
         self.head = None
-        # The parser takes addresses of at most 65,535 bytes apart; links with long texts have more.
+        # The parser limits a URL to 65,535 bytes; links with long texts exceed that, so the query
+        # is split off.
         self.url, _, query = self.url.partition(b"?")
         complete(self)
-        self.scope["query_string"] = query  # what answers begins later, on the event loop
+        self.scope["query_string"] = query  # the app starts later, on the event loop
 
     def on_body(self: Any, part: bytes) -> None:
         if self.head is None:
@@ -128,6 +134,6 @@ PATCH = Patch(
         )
     ),
     apply,
-    "One connection could fill the memory with headers, and half a request stays open for ever. A "
-    "proxy in front does the same.",
+    "Without it one connection can fill the memory with headers, and an incomplete request stays "
+    "open forever. A reverse proxy has the same limits.",
 )  # fmt: skip

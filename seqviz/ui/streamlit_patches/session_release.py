@@ -1,9 +1,9 @@
-"""A session that has left for good gives back what it held, at once.
+"""Patch: closed sessions free their memory at once.
 
-Streamlit keeps a session for a while after its page has gone (`server.disconnectedSessionTTL`), for
-a reader whose line was cut. What it then lets go is a knot of objects that refer to each other: the
-collector would have to look at the objects of a hundred others, which stops the class for up to a
-second, to find that they are garbage. So the knot is undone here
+Streamlit keeps a session for a while after its page has disconnected
+(`server.disconnectedSessionTTL`), for a reader whose connection was lost. An expired session is a
+reference cycle: finding it, the garbage collector would scan the objects of a hundred other
+sessions and stop the class for up to a second. The cycle is therefore broken here
 (tests/ui/app/test_served_class.py).
 """
 
@@ -18,14 +18,15 @@ from cachetools import TTLCache
 from seqviz.ui.streamlit_patches.patch import Patch
 
 log = logging.getLogger(__name__)
-_kept: list[Remembered] = []  # the one of this process's server, where the patch is applied
+_kept: list[Remembered] = []  # storage of this process's server, where the patch is applied
 
 
 class Remembered(TTLCache[str, Any]):
-    """Sessions that may come back.
+    """Storage of disconnected sessions that may reconnect.
 
-    gone: those whose time is over, or that found no room. A class leaves together, and undoing a
-    hundred at once would take the server as long as a collection: `let_go` undoes one.
+    Attributes:
+        gone: expired or evicted sessions, to be released. A class leaves together, and releasing a
+            hundred sessions at once would take as long as a collection: `let_go` releases one.
     """
 
     def __init__(self, maxsize: float, ttl: float) -> None:
@@ -34,45 +35,45 @@ class Remembered(TTLCache[str, Any]):
         _kept.append(self)
 
     def expire(self, time: float | None = None) -> Any:
-        """Note those whose time is over; returns them."""
+        """Queue expired sessions for release and return them."""
         gone = super().expire(time)
         self.gone.extend(info.session for _, info in gone)
         return gone
 
     def popitem(self) -> tuple[str, Any]:
-        """Note the one that left first."""
+        """Queue the oldest session for release."""
         key, info = super().popitem()
         self.gone.append(info.session)
         return key, info
 
     def let_go(self) -> bool:
-        """Undo one that has gone; False where there is none.
+        """Release one queued session; return False where there is none.
 
-        One that cannot be undone is logged and left to the collector: the others still go.
+        A failure is logged and that session left to the garbage collector.
         """
         if not self.gone:
             return False
         try:
             undo(self.gone.popleft())
         except Exception:
-            log.exception("a session that has left could not be undone")
+            log.exception("sessions: a closed session could not be released")
         return True
 
 
 def remembered() -> bool:
-    """Whether a session may still come back; False where Streamlit keeps them itself."""
+    """Return True where a session may still reconnect; False without the patch."""
     return any(_kept)
 
 
 def let_go() -> bool:
-    """Undo one session whose time is over; False where there is none."""
+    """Release one expired session; return False where there is none."""
     for sessions in _kept:
         sessions.expire()
     return any(sessions.let_go() for sessions in _kept)
 
 
 def undo(session: Any) -> None:
-    """Stop a session's run and empty what it holds: settings, benches, uploaded files."""
+    """Stop a session's run and clear its state: settings, benches, uploaded files."""
     session.shutdown()
     session._fragment_storage.clear()
     session._session_state.clear()
@@ -86,6 +87,6 @@ PATCH = Patch(
         "streamlit.runtime.memory_session_storage:MemorySessionStorage",
     ),
     {"streamlit.runtime.memory_session_storage:TTLCache": Remembered},
-    "Streamlit lets sessions go when another one ends: the last hundred of a class would stay in "
-    "memory until the next class. `st.App` takes no storage of sessions.",
+    "Without it Streamlit releases a session only when another one ends: the last hundred of a "
+    "class stay in memory until the next class. `st.App` accepts no session storage.",
 )

@@ -1,6 +1,6 @@
-"""A client that does not read what it asks for is let go when too much waits for it.
+"""Patch: disconnect a client that does not read its messages, by size.
 
-Streamlit counts messages, 500 of them, of which one may have megabytes.
+Streamlit limits only their number, 500, of which one may have megabytes.
 """
 
 from __future__ import annotations
@@ -10,20 +10,18 @@ from typing import Any
 
 from seqviz.ui.streamlit_patches.patch import Patch
 
-MAX_UNREAD_BYTES = (
-    48_000_000  # bytes; a page that opens has 0.1 to 1 MB, and one message at most 32
-)
+MAX_UNREAD_BYTES = 48_000_000  # opening a page takes 0.1 to 1 MB, one message at most 32 MB
 
 
 class BoundedSendQueue(asyncio.Queue[bytes]):
-    """Messages that wait to be sent; full by number, or by bytes."""
+    """Send queue, bounded by number and by bytes."""
 
     def __init__(self, maxsize: int) -> None:
         super().__init__(maxsize)
         self._bytes = 0
 
     def full(self) -> bool:
-        """Whether the next one is refused."""
+        """Return True where the next message is rejected."""
         return super().full() or self._bytes > MAX_UNREAD_BYTES
 
     def _put(self, item: bytes) -> None:
@@ -37,16 +35,14 @@ class BoundedSendQueue(asyncio.Queue[bytes]):
 
 
 def apply() -> None:
-    """From now on, in this process."""
+    """Apply the patch."""
     from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient as Client
 
     begin = Client.__init__
 
     def bounded(self: Client, *args: Any, **keywords: Any) -> None:
         begin(self, *args, **keywords)
-        self._send_queue = BoundedSendQueue(
-            self._send_queue.maxsize
-        )  # before its task first looks at it
+        self._send_queue = BoundedSendQueue(self._send_queue.maxsize)  # before its task starts
 
     Client.__init__ = bounded  # type: ignore[method-assign]
 
@@ -56,5 +52,5 @@ PATCH = Patch(
     "unread_messages",
     (_CLIENT, f"{_CLIENT}.write_forward_msg", f"{_CLIENT}._sender"),
     apply,
-    "Ten clients that read nothing could fill the memory, and pages were drawn for nobody.",
+    "Without it ten clients that read nothing can fill the memory while their pages render.",
 )

@@ -1,4 +1,4 @@
-"""A session keeps the files that it uploaded last, not all that it ever sends."""
+"""Patch: a session keeps only its last uploaded files."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Any
 
 from seqviz.ui.streamlit_patches.patch import Patch
 
-KEPT = 4  # a lesson asks for one at most
+KEPT = 4  # files; a lesson needs one at most
 
 
 def apply() -> None:
-    """From now on, in this process."""
+    """Apply the patch."""
     from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
     add = MemoryUploadedFileManager.add_file
 
     def add_file(self: MemoryUploadedFileManager, session_id: str, file: Any) -> None:
-        """As Streamlit's own; what is older than the last KEPT goes."""
+        """Add a file and remove those before the last KEPT."""
         add(self, session_id, file)
         with self._lock:
             older = [*self.file_storage[session_id]][:-KEPT]
@@ -33,6 +33,6 @@ PATCH = Patch(
         "streamlit.runtime.memory_uploaded_file_manager:MemoryUploadedFileManager.remove_file",
     ),
     apply,
-    "Streamlit keeps every file that a session has sent until it ends: 300 files of 6 MB from one "
-    "tab took 1.8 GB of everybody's memory.",
+    "Without it Streamlit keeps every file of a session until it ends: 300 files of 6 MB from one "
+    "tab took 1.8 GB of memory.",
 )

@@ -1,11 +1,10 @@
-"""A websocket sends some thousand frames a minute, whatever they are, and none is too large.
+"""Patch: rate limit of websocket frames and size limit of messages.
 
-Each takes the thread that serves everybody for some microseconds: one connection that sent pieces
-of a message that never ended, each a byte long or empty, or pings, stopped the server and filled
-its memory. Messages have a size and a pace of their own (`ui.quota.websocket_rate`). Streamlit
-looks at the size of a message when all of it is there, and lets the connection take as much as it
-sends itself, eight times as much: ten messages at once took a gigabyte, and the thread for a
-second.
+Each frame takes some microseconds of the event loop: one connection that sent fragments of an
+endless message, each of a byte or empty, or pings, stopped the server and filled its memory.
+Complete messages have their own rate limit (`ui.quota.websocket_rate`). Streamlit checks the size
+of a message only when it is complete, and allows the connection the size that it sends itself,
+eight times as much: ten messages at once took a gigabyte, and the event loop for a second.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from typing import Any
 
 from seqviz.ui.streamlit_patches.patch import Patch
 
-FRAMES = 6_000  # a minute: twice as many messages as are read
-PIECE = 8192  # bytes that are looked at before they are counted
+FRAMES = 6_000  # per minute: twice the rate of messages that are read
+PIECE = 8192  # bytes parsed before their frames are counted
 _CLASS = "uvicorn.protocols.websockets.websockets_sansio_impl:WebSocketsSansIOProtocol"
 _KINDS = ("handle_cont", "handle_text", "handle_bytes", "handle_ping", "handle_pong")
 
 
 def apply() -> None:
-    """From now on, in this process: connections that are yet to be made."""
+    """Apply the patch to future connections."""
     from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
     from uvicorn.protocols.websockets.websockets_sansio_impl import (
         WebSocketsSansIOProtocol as Protocol,
@@ -66,6 +65,6 @@ PATCH = Patch(
         *(f"{_CLASS}.{name}" for name in ("data_received", "handle_connect", *_KINDS)),
     ),
     apply,
-    "One connection without a session could stop everybody with pieces of a message, and fill the "
-    "memory. There is no public way, and a proxy passes them on.",
+    "Without it one connection without a session can block all clients with fragments of a "
+    "message and fill the memory. No public API, and a proxy passes them on.",
 )

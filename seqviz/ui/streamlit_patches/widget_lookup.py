@@ -1,8 +1,8 @@
-"""A widget that asks for its own value does not copy the whole session first.
+"""Patch: look-up of one widget's value without a copy of the session state.
 
-Each slider, number, menu and text field of Streamlit asks whether its key is in
-`SafeSessionState.filtered_state`, which makes a dictionary of everything that the session holds and
-presents each component of the page anew. What it asks for is one key.
+Each slider, number, menu and text field of Streamlit tests whether its key is in
+`SafeSessionState.filtered_state`, which copies the whole session state and presents each component
+again, although only one key is needed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Lookup(Mapping[str, Any]):
-    """What `filtered_state` holds, found key by key; copied only where all of it is asked for."""
+    """Mapping with the content of `filtered_state`; copied only when iterated."""
 
     def __init__(self, safe: SafeSessionState) -> None:
         self._safe = safe
@@ -48,6 +48,6 @@ PATCH = Patch(
         "streamlit.runtime.state:SessionState.filtered_state",
     ),
     {"streamlit.runtime.state:SafeSessionState.filtered_state": property(Lookup)},
-    "Each slider, number, menu and text field of a press would copy the whole session: the more of "
-    "the page is open, the more that takes. There is no public way.",
+    "Without it each slider, number, menu and text field copies the session state in every run, "
+    "which takes longer the more of the page is open. No public API.",
 )

@@ -1,9 +1,9 @@
-"""What a page hears of a widget is something that this widget can say.
+"""Patch: ignore widget states that the widget cannot have.
 
-Whoever speaks the protocol by hand can send a state of any kind for any widget. Streamlit gives it
-to the widget's own reader, which raises where it is of another kind; it also takes the kind for the
-widget's own from then on. The state stays, so every later run raised as well. Here what cannot be
-read is not heard, and the widget keeps the value that it had.
+A client can send a state of any kind for any widget. Streamlit passes it to the widget's
+deserializer, which raises for another kind, and adopts that kind for the widget. The state stays,
+so every later run raises as well. Here an unreadable state is ignored and the widget keeps its
+value.
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ if TYPE_CHECKING:
 
 
 class UnreadableStateError(Exception):
-    """No widget of this kind says that."""
+    """A state that a widget of this kind cannot have."""
 
 
 def read(metadata: WidgetMetadata[Any], widget_state: WidgetState) -> Any:
-    """The value of a widget. Raises Unreadable."""
+    """Return the value of a widget; raises UnreadableStateError."""
     from streamlit.runtime.state.common import unpack_widget_state_value
 
     kind = widget_state.WhichOneof("value")
     if kind == "int_value" and metadata.value_type == "double_value":
-        kind = "double_value"  # a field for numbers says a whole one so
-    if kind not in (metadata.value_type, None):  # None: it has been emptied
+        kind = "double_value"  # a number field sends an integer this way
+    if kind not in (metadata.value_type, None):  # None: cleared
         raise UnreadableStateError
     try:
         return metadata.deserializer(unpack_widget_state_value(widget_state))
-    except Exception:  # what a reader raises depends on the widget
+    except Exception:  # exceptions depend on the widget
         raise UnreadableStateError from None
 
 
 def apply() -> None:
-    """From now on, in this process."""
+    """Apply the patch."""
     from streamlit.runtime.state import session_state
 
     serialized, value = session_state.Serialized, session_state.Value
     get = session_state.WStates.__getitem__
 
     def heard(self: WStates, widget_state: WidgetState) -> None:
-        """A state has arrived; of a widget that is not drawn yet it is read when it is."""
+        """Store a received state; that of a widget without metadata is read later."""
         if (metadata := self.widget_metadata.get(widget_state.id)) is None:
             self.states[widget_state.id] = serialized(widget_state)
             return
@@ -55,7 +55,7 @@ def apply() -> None:
             return
 
     def get_state(self: WStates, key: str) -> Any:
-        """The value of a widget; KeyError where there is none."""
+        """Return the value of a widget; raises KeyError for an unknown key."""
         state, metadata = self.states.get(key), self.widget_metadata.get(key)
         if isinstance(state, serialized) and metadata is not None:
             try:
@@ -82,6 +82,6 @@ PATCH = Patch(
         "streamlit.runtime.state.common:WidgetMetadata.deserializer",
     ),
     apply,
-    "A forged state ends all later runs of its own session, each with a traceback in the log. "
-    "There is no public way.",
+    "Without it a forged state breaks all later runs of its session, each with a traceback in "
+    "the log. No public API.",
 )

@@ -108,7 +108,7 @@ def test_what_fails_is_said_and_logged_without_words(caplog):
         raise ValueError("no")
 
     assert asked(handler(fail), "a") == [("", "Failed to generate the file")]
-    assert "a file could not be made" in caplog.text
+    assert "a deferred file could not be created" in caplog.text
 
 
 def test_streamlit_asks_it(monkeypatch):

@@ -52,7 +52,7 @@ def test_one_that_lacks_a_name_is_left_out_and_told_once(need, caplog):
     applied: list[str] = []
     patch.install(patches(applied, HERE, need))
     assert applied == ["one", "three"]
-    assert warnings(caplog) == ["runs unpatched: two"]
+    assert warnings(caplog) == ["patches: runs unpatched: two"]
     assert need in caplog.records[0].reasons
 
 
@@ -61,7 +61,7 @@ def test_all_that_are_left_out_are_in_one_warning(monkeypatch, caplog):
     monkeypatch.setattr(st, "__version__", "1.68.0")
     patch.install(patches(applied))
     assert applied == []
-    assert warnings(caplog) == ["runs unpatched: one, two, three"]
+    assert warnings(caplog) == ["patches: runs unpatched: one, two, three"]
     assert "1.68.0" in caplog.records[0].reasons
 
 
@@ -69,7 +69,7 @@ def test_a_fault_in_one_ends_no_other(caplog):
     applied: list[str] = []
     patch.install(patches(applied, fails="two"))
     assert applied == ["one", "three"]
-    assert warnings(caplog) == ["runs unpatched: two"]
+    assert warnings(caplog) == ["patches: runs unpatched: two"]
     assert "RuntimeError" in caplog.records[0].reasons
 
 

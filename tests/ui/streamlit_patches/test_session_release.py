@@ -31,5 +31,5 @@ def test_one_that_cannot_be_undone_is_logged_and_keeps_nobody_else(caplog):
     assert remembered.let_go()
     assert remembered.let_go()
     assert good.empty
-    assert "could not be undone" in caplog.text
+    assert "could not be released" in caplog.text
     assert not remembered.let_go()

@@ -24,7 +24,7 @@ def server():
 def test_nothing_is_patched(server):
     """By the former name of the setting, of which the log says once what to set instead."""
     log = server.log.read_text("utf-8")
-    assert "runs unpatched, as SEQVIZ_STREAMLIT_PATCHES says" in log
+    assert "patches: runs unpatched (SEQVIZ_STREAMLIT_PATCHES)" in log
     assert log.count("SEQVIZ_PATCHES is deprecated, set SEQVIZ_STREAMLIT_PATCHES") == 1
     assert log.count("deprecated, set") == 1
 
