@@ -1,1 +1,1 @@
-"""Everything that imports Streamlit: controls, page frame, caching, export."""
+"""Streamlit user interface and server: pages, live responses, embeds, rooms."""

@@ -1,1 +1,1 @@
-"""The ASGI application: routing, start, maintenance and collectors of metrics."""
+"""ASGI application: start, routing, maintenance and metrics collectors."""

@@ -1,4 +1,4 @@
-"""The app as it is served: what `app.py` hands to Streamlit besides its pages."""
+"""ASGI application: configuration, routes, middleware and lifespan of `st.App`."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ if TYPE_CHECKING:
 
     from seqviz.ui.runtime.workers import Workers
 
-STREAM = "/_stcore/stream"  # the websocket of a page
+STREAM = "/_stcore/stream"  # websocket of a page
 CLOSING_SECONDS = 0.8
 log = logging.getLogger(__name__)
 
 
 def configure(script: str = "") -> None:
-    """Before anything is served: settings are checked, log and Streamlit are set up.
+    """Check settings, set up logging, and patch Streamlit, before anything is served.
 
-    Ends the process with one sentence where a setting cannot be, or the path of the script that
-    Streamlit runs for each visitor: it names sessions by it, in UTF-8.
+    Exits with one sentence for an invalid setting, or a script path that is not encodable in UTF-8,
+    with which Streamlit names sessions.
     """
     try:
         settings.check()
@@ -72,14 +72,14 @@ def configure(script: str = "") -> None:
     startup.look_for_torch()
     collectors.install()
     streamlit_patches.install()
-    # Streamlit takes a folder named `pages` for its old kind of navigation until this function has
-    # been called: the first visitor who follows a link to a lesson would get the bare page.
+    # Until this call Streamlit treats a folder named `pages` as its old navigation: the first
+    # visitor with a link to a lesson would get the bare page.
     with contextlib.suppress(st.errors.StreamlitAPIException):
         st.navigation([])
 
 
 def _check_path(script: str) -> None:
-    """Raise ValueError for a path whose letters this locale does not have."""
+    """Raise ValueError for a path with characters outside the locale's encoding."""
     try:
         os.path.abspath(script).encode()
     except UnicodeEncodeError as error:
@@ -89,7 +89,7 @@ def _check_path(script: str) -> None:
 
 
 def routes() -> list[BaseRoute]:
-    """What is served besides the pages."""
+    """Return the routes besides the pages."""
     from starlette.routing import Route
 
     metrics_too = [Route("/metrics", _metrics)] if settings.value("SEQVIZ_METRICS") else []
@@ -97,7 +97,7 @@ def routes() -> list[BaseRoute]:
 
 
 def middleware() -> list[Middleware]:
-    """What every request and answer passes through, first to last."""
+    """Return the ASGI middleware, outermost first."""
     from starlette.middleware import Middleware
 
     return [
@@ -121,7 +121,7 @@ def middleware() -> list[Middleware]:
 
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[None]:
-    """From before the first visitor to after the last."""
+    """Start background work, yield while the app serves, and shut down."""
     started = time.perf_counter()
     logs.adopt_all()
     startup.configure_process()
@@ -142,7 +142,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
         },
     )
     origin_check.welcome()
-    hashing = asyncio.create_task(asyncio.to_thread(shell.version))  # the first page asks
+    hashing = asyncio.create_task(asyncio.to_thread(shell.version))  # needed by the first page
     beside = [asyncio.create_task(maintenance.run_maintenance()), hashing]
     if not requested:
         loading = startup.preload_in_background(lambda: collectors.connections.open > 0)
@@ -159,18 +159,18 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
 
 
 def on_script_error(error: Exception) -> bool:
-    """Streamlit has logged what a page raised, and shows its own sentence."""
+    """Return False: Streamlit has logged the error and shows its own message."""
     return False
 
 
 class MetricsAuthMiddleware:
-    """Middleware that shows figures of the process, ours and Streamlit's, to who may see them."""
+    """ASGI middleware that protects the metrics of the app and of Streamlit."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, or answer 403."""
+        """Pass the request on, or respond 403."""
         from starlette.requests import Request
         from starlette.responses import Response
 
@@ -180,13 +180,13 @@ class MetricsAuthMiddleware:
 
 
 class ConnectionCountMiddleware:
-    """Middleware that counts the pages that are connected."""
+    """ASGI middleware that counts connected pages."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on; a page is connected as long as its websocket is."""
+        """Pass the request on; count a page's websocket while it is open."""
         if scope["type"] != "websocket" or not scope["path"].endswith(STREAM):
             await self.app(scope, receive, send)
             return
@@ -198,9 +198,9 @@ class ConnectionCountMiddleware:
 
 
 def _preload(names: tuple[str, ...]) -> list[str]:
-    """The named models in memory, with the libraries that lessons need and what they have read.
+    """Load models, the libraries of the lessons, and cached features; return the loaded models.
 
-    One that is not here is logged and left out: the lesson offers to fetch it.
+    A model that is not on this machine is logged and left out: the lesson offers to download it.
     """
     from seqviz.experiments.bert_accuracy import features
     from seqviz.models import pretrained
@@ -213,7 +213,7 @@ def _preload(names: tuple[str, ...]) -> list[str]:
             refusing(pretrained.load)(name)
             features.recall(name)
         except UserError:
-            log.exception("a model could not be preloaded", extra={"model": name})
+            log.exception("start: a model could not be preloaded", extra={"model": name})
         else:
             loaded.append(name)
     figure.draw_all()
@@ -222,13 +222,13 @@ def _preload(names: tuple[str, ...]) -> list[str]:
 
 
 def _undrawn(slug: str, lang: str) -> shell.PrerenderedFigure:
-    from seqviz.ui.prerender import figure  # with the lesson, for which nothing else here waits
+    from seqviz.ui.prerender import figure  # imports the lesson, which is slow
 
     return figure.undrawn(slug, lang)
 
 
 def _workers() -> Workers | None:
-    """Those that answer moving hands, if any are wanted: what they need is not loaded else."""
+    """Return the workers, if configured; their module is not imported otherwise."""
     if not settings.value("SEQVIZ_WORKERS"):
         return None
     from seqviz.ui.live import handler
@@ -237,7 +237,7 @@ def _workers() -> Workers | None:
 
 
 def _engine(does: str) -> None:
-    """Begin or end to ask a cluster, where that is wished for: its client is not loaded else."""
+    """Begin or end the use of a Ray cluster, if configured; else its client is not imported."""
     if settings.value("SEQVIZ_ENGINE") == "ray":
         from seqviz.integrations.ray import client
 
@@ -245,7 +245,7 @@ def _engine(does: str) -> None:
 
 
 def _replicas(does: str) -> None:
-    """Begin or end to share with other replicas of the app, where there are any."""
+    """Begin or end the synchronization with replicas, if configured."""
     if settings.value("SEQVIZ_REDIS_URL"):
         from seqviz.ui.quota import redis_sync
 
@@ -253,7 +253,7 @@ def _replicas(does: str) -> None:
 
 
 def _close() -> None:
-    """No job goes on: each is told to stop, and waited for a few seconds in all."""
+    """Stop workers and jobs, waiting for CLOSING_SECONDS in all, and disconnect."""
     if workers := _workers():
         workers.close()
     deadline = time.monotonic() + CLOSING_SECONDS
@@ -264,7 +264,7 @@ def _close() -> None:
 
 
 async def _robots(_request: Request) -> Response:
-    """All pages may be found; what is asked for while a hand moves is none."""
+    """Allow crawlers all pages except live responses."""
     from starlette.responses import PlainTextResponse
 
     return PlainTextResponse(f"User-agent: *\nDisallow: {static_files.base()}/live/\n")
@@ -277,7 +277,7 @@ async def _metrics(_request: Request) -> Response:
 
 
 def _may_watch(request: Request) -> bool:
-    """Whoever has the token; where none is set, this machine, but not what it passes on."""
+    """Return True with the token; if none is set, for local requests without a proxy."""
     token = settings.value("SEQVIZ_METRICS_TOKEN")
     if token:
         given = request.headers.get("authorization", "").removeprefix("Bearer ")
@@ -290,5 +290,5 @@ def _may_watch(request: Request) -> bool:
 def _version() -> str:
     try:
         return metadata.version("seqviz")
-    except metadata.PackageNotFoundError:  # run from its folder
+    except metadata.PackageNotFoundError:  # run from the source folder
         return "unpackaged"

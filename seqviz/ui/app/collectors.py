@@ -1,4 +1,4 @@
-"""What `/metrics` reads when it is asked: queues, models, connections, memory, collections."""
+"""Prometheus collectors read on demand: queues, models, connections, memory, GC pauses."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ ENDS = ("done", "failed", "cancelled", "timed_out")
 
 
 class GcPauses:
-    """How often and how long the garbage collector has stopped everything, by generation.
+    """Number and duration of garbage collector pauses, by generation.
 
-    Plain numbers: a collection may start while this very thread holds the lock of a counter.
+    Plain numbers, because a collection may start in a thread that holds a counter's lock.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class GcPauses:
         self._started = 0.0
 
     def __call__(self, phase: str, info: dict[str, int]) -> None:
-        """Called by the collector before ("start") and after ("stop") its work."""
+        """Record a collection; the collector calls this before ("start") and after ("stop")."""
         if phase == "start":
             self._started = time.perf_counter()
             return
@@ -47,7 +47,7 @@ class GcPauses:
 
 
 class Connections:
-    """Websockets that are open now: tabs that show the app."""
+    """Number of open page websockets."""
 
     def __init__(self) -> None:
         self.open = 0
@@ -59,11 +59,11 @@ connections = Connections()
 
 class _Now(Collector):
     def describe(self) -> list[Metric]:
-        return []  # nothing is read before somebody asks
+        return []  # nothing is read at registration
 
     def collect(self) -> Iterator[Metric]:
-        yield _gauge("sessions_connected", "Tabs that are connected now", connections.open)
-        yield _gauge("embeds_open", "Benches in other pages in use", sessions.embeds().open)
+        yield _gauge("sessions_connected", "Browser tabs connected now", connections.open)
+        yield _gauge("embeds_open", "Embedded benches in use", sessions.embeds().open)
         yield from _device()
         yield from _queues()
         yield from _models()
@@ -71,46 +71,44 @@ class _Now(Collector):
         yield from _shared()
         yield from _process()
         collections = CounterMetricFamily(
-            "seqviz_gc_pauses", "Collections of garbage; 2: of everything", labels=["generation"]
+            "seqviz_gc_pauses", "Garbage collections (2: full)", labels=["generation"]
         )
         for generation, count in enumerate(pauses.counts):
             collections.add_metric([str(generation)], count)
         yield collections
-        yield _counter("gc_pause_seconds", "Seconds that they took", pauses.seconds)
-        yield _gauge("gc_longest_pause_seconds", "The longest of them", pauses.longest)
-        yield _gauge("gc_frozen", "Objects that no collection looks at", gc_tuning.frozen.count)
+        yield _counter("gc_pause_seconds", "Total duration of garbage collections", pauses.seconds)
+        yield _gauge("gc_longest_pause_seconds", "Longest garbage collection", pauses.longest)
+        yield _gauge("gc_frozen", "Objects exempt from collection", gc_tuning.frozen.count)
 
 
 @cache
 def install() -> None:
-    """Begin to count; called once, by the server."""
+    """Register the collectors; called once, by the server."""
     gc.callbacks.append(pauses)
     metrics.registry.register(_Now())
 
 
 def _device() -> Iterator[Metric]:
-    """1 for the device that networks run on, once somebody has asked for it."""
+    """Yield 1 for the device of networks, once it was chosen."""
     family = GaugeMetricFamily(
         "seqviz_device",
-        "Where networks run; note: why not where they should",
+        "Device that networks run on; note: reason for a fallback",
         labels=["kind", "name", "note"],
     )
-    if device.choose.cache_info().currsize:  # asking may import torch
+    if device.choose.cache_info().currsize:  # choosing may import torch
         chosen = device.choose()
         family.add_metric([chosen.kind, chosen.name, chosen.note], 1)
     yield family
 
 
 def _queues() -> Iterator[Metric]:
-    waiting = GaugeMetricFamily("seqviz_jobs_waiting", "Jobs in the queue", labels=["device"])
-    running = GaugeMetricFamily("seqviz_jobs_running", "Jobs that run", labels=["device"])
+    waiting = GaugeMetricFamily("seqviz_jobs_waiting", "Waiting jobs", labels=["device"])
+    running = GaugeMetricFamily("seqviz_jobs_running", "Running jobs", labels=["device"])
     left = GaugeMetricFamily(
-        "seqviz_jobs_left_behind", "Threads of jobs that were given up", labels=["device"]
+        "seqviz_jobs_left_behind", "Threads of abandoned jobs", labels=["device"]
     )
-    ended = CounterMetricFamily("seqviz_jobs", "Jobs that have ended", labels=["device", "how"])
-    seconds = CounterMetricFamily(
-        "seqviz_job_seconds", "Seconds that jobs have run", labels=["device"]
-    )
+    ended = CounterMetricFamily("seqviz_jobs", "Ended jobs by outcome", labels=["device", "how"])
+    seconds = CounterMetricFamily("seqviz_job_seconds", "Run time of jobs", labels=["device"])
     for name, queue in jobs.all_queues().items():
         waiting.add_metric([name], queue.waiting)
         running.add_metric([name], queue.running)
@@ -122,7 +120,7 @@ def _queues() -> Iterator[Metric]:
 
 
 def _models() -> Iterator[Metric]:
-    # Where nobody has loaded a model the module need not be either; or it is half there by now.
+    # The module may be absent, or still importing in another thread.
     pretrained = sys.modules.get("seqviz.models.pretrained")
     loaded: tuple[Any, ...] = getattr(pretrained, "all_loaded", tuple)()
     family = GaugeMetricFamily(
@@ -136,21 +134,21 @@ def _models() -> Iterator[Metric]:
 
 
 def _engine() -> Iterator[Metric]:
-    """Both sides of the line to a cluster; nothing where there is none."""
+    """Yield the state of the cluster and of its client; nothing without a cluster."""
     client: Any = sys.modules.get("seqviz.integrations.ray.client")
     engine = client.engine() if hasattr(client, "engine") else None
     if engine is None:
         return
-    state = GaugeMetricFamily("seqviz_engine", "1: how the cluster is", labels=["state"])
+    state = GaugeMetricFamily("seqviz_engine", "1 for the current cluster state", labels=["state"])
     for name in client.STATES:
         state.add_metric([name], float(engine.state == name))
     calls = CounterMetricFamily(
         "seqviz_engine_calls",
-        "What was asked of it; how: answered, or why it was computed here or failed",
+        "Requests to the cluster; how: answered, or reason of the local fallback or failure",
         labels=["kind", "how"],
     )
     seconds = CounterMetricFamily(
-        "seqviz_engine_seconds", "Seconds that answers took", labels=["kind"]
+        "seqviz_engine_seconds", "Response time of the cluster", labels=["kind"]
     )
     size = CounterMetricFamily("seqviz_engine_bytes", "Bytes of its answers", labels=["kind"])
     for kind in client.REQUEST_KINDS:
@@ -159,34 +157,32 @@ def _engine() -> Iterator[Metric]:
         seconds.add_metric([kind], engine.seconds[kind])
         size.add_metric([kind], engine.bytes[kind])
     replicas = GaugeMetricFamily(
-        "seqviz_cluster_replicas", "Replicas of a model's deployment", labels=["model"]
+        "seqviz_cluster_replicas", "Replicas of a model deployment", labels=["model"]
     )
     cluster = engine.cluster
     for model, count in cluster.replicas.items():
         replicas.add_metric([model], count)
     yield from (state, calls, seconds, size, replicas)
-    yield _counter("engine_connections", "Times that the cluster was found", engine.connections)
+    yield _counter("engine_connections", "Connections to the cluster", engine.connections)
     yield _gauge("cluster_nodes", "Nodes of the cluster", cluster.nodes)
     yield _gauge("cluster_processors", "Processors of the cluster", cluster.processors)
-    yield _gauge("cluster_processors_free", "Those that nothing has taken", cluster.free)
+    yield _gauge("cluster_processors_free", "Free processors of the cluster", cluster.free)
     yield _gauge("cluster_gpus", "GPUs of the cluster", cluster.gpus)
-    yield _gauge("cluster_runs", "Trainings of all app replicas, wait or run", cluster.runs)
+    yield _gauge("cluster_runs", "Trainings of all replicas, waiting or running", cluster.runs)
 
 
 def _shared() -> Iterator[Metric]:
-    """The store in which replicas of the app count together; nothing where there is none."""
+    """Yield the state of the Redis connection; nothing without one."""
     module: Any = sys.modules.get("seqviz.ui.quota.redis_sync")
     if (shared := module.replicas() if hasattr(module, "replicas") else None) is None:
         return
-    state = GaugeMetricFamily("seqviz_shared", "1: how the store is", labels=["state"])
-    payload = CounterMetricFamily(
-        "seqviz_shared_exchanges", "Times that it was asked", labels=["how"]
-    )
+    state = GaugeMetricFamily("seqviz_shared", "1 for the current Redis state", labels=["state"])
+    payload = CounterMetricFamily("seqviz_shared_exchanges", "Exchanges with Redis", labels=["how"])
     for name in module.STATES:
         state.add_metric([name], float(shared.state == name))
         payload.add_metric([name], shared.exchanges[name])
     yield from (state, payload)
-    yield _counter("shared_seconds", "Seconds that its answers took", shared.seconds)
+    yield _counter("shared_seconds", "Response time of Redis", shared.seconds)
 
 
 def _process() -> Iterator[Metric]:
@@ -196,17 +192,17 @@ def _process() -> Iterator[Metric]:
     with process.oneshot():
         parts = [process.cpu_times()]
         memory = process.memory_info().rss
-        seconds = parts[0].children_user + parts[0].children_system  # of workers that have ended
+        seconds = parts[0].children_user + parts[0].children_system  # of ended workers
         for worker in process.children():
-            with suppress(psutil.NoSuchProcess):  # it has died meanwhile
+            with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
                 memory += worker.memory_info().rss
                 parts.append(worker.cpu_times())
         seconds += sum(part.user + part.system for part in parts)
-        yield _gauge("memory_bytes", "Resident memory, with that of workers", memory)
-        yield _counter("cpu_seconds", "Processor time, with that of workers", seconds)
-        yield _gauge("started_seconds", "When it started, since 1970", process.create_time())
+        yield _gauge("memory_bytes", "Resident memory, including workers", memory)
+        yield _counter("cpu_seconds", "CPU time, including workers", seconds)
+        yield _gauge("started_seconds", "Start time, in Unix seconds", process.create_time())
     if hasattr(os, "sched_getaffinity"):
-        yield _gauge("cores", "Cores that it may use", len(os.sched_getaffinity(0)))
+        yield _gauge("cores", "Available CPU cores", len(os.sched_getaffinity(0)))
     yield _gauge("threads", "Threads", threading.active_count())
     if hasattr(process, "num_fds"):  # not on Windows
         yield _gauge("open_files", "Open files and sockets", process.num_fds())

@@ -1,4 +1,4 @@
-"""The app served from wherever one is: `streamlit run app.py` with the path of the app."""
+"""Command that serves the app: `streamlit run app.py` with the path of the installed app."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from seqviz.core.paths import ROOT
 
 
 def serve(options: Sequence[str]) -> None:
-    """Serve until somebody ends it; options: those of `streamlit run`.
+    """Serve the app until interrupted.
 
-    The working folder stays the caller's, so that paths among the options mean what they say. The
-    app's configuration is found all the same: Streamlit reads the one beside the script last.
+    The working directory stays the caller's, so relative paths in the options are valid. Streamlit
+    still finds the app's configuration: it reads the one beside the script last.
+
+    Args:
+        options: of `streamlit run`.
     """
     cli.main(["run", str(ROOT / "app.py"), *options], prog_name="streamlit")

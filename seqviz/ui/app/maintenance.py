@@ -1,8 +1,9 @@
-"""While the server runs: who has left waits in no queue and is let go, and garbage is collected.
+"""Background maintenance: cancel jobs of closed sessions, release sessions, collect garbage.
 
-Presses leave garbage (Streamlit makes classes for each component of a page), without a collection a
-sixth of the memory in ten minutes with fifty students. The longer it gathers the longer everything
-stops for it, so it is collected often. What fails is logged, and keeps nothing else from its turn.
+Interactions leave garbage (Streamlit creates classes for each component of a page): without a
+collection a sixth of the memory in ten minutes with fifty students. Pauses grow with the amount, so
+collections are frequent. A failing task is logged and does not stop the others. `run_maintenance`
+is the public entry.
 """
 
 from __future__ import annotations
@@ -21,18 +22,24 @@ from seqviz.ui.embed.sessions import embeds
 from seqviz.ui.runtime import logs, run_context
 from seqviz.ui.streamlit_patches import session_release
 
-LOOKING_SECONDS = 5.0
-BREATH_SECONDS = 0.02  # for others, between two sessions that are let go
-YOUNG_SECONDS = 30.0  # between two collections of what has just come, while somebody is here
-RECENT_SECONDS = 120.0  # between two of all that has come since the last one
-FREEZING_SECONDS = 1_800.0  # between two that look at everything, which stop a class for up to 2 s
-EMPTY_SECONDS = 8.0  # without anybody, before everything is frozen anew, which takes up to 2 s
+LOOKING_SECONDS = 5.0  # between two rounds
+BREATH_SECONDS = 0.02  # pause between two released sessions
+YOUNG_SECONDS = 30.0  # between two collections of young objects, while clients are connected
+RECENT_SECONDS = 120.0  # between two collections of objects created since the last one
+FREEZING_SECONDS = 1_800.0  # between two full collections, which pause the process for up to 2 s
+EMPTY_SECONDS = 8.0  # without clients, before a full collection, which takes up to 2 s
 log = logging.getLogger(__name__)
 
 
 @dataclass
 class Collection:
-    """work: done every so many seconds. last: when it was done, or one that does more."""
+    """A periodic kind of garbage collection.
+
+    Attributes:
+        work: runs it.
+        every: seconds between two runs.
+        last: time of the last run of this kind or a more thorough one.
+    """
 
     work: Callable[[], None]
     every: float
@@ -40,23 +47,23 @@ class Collection:
 
 
 class GcScheduler:
-    """Collects garbage, each kind in its time, and everything when nobody is here any more."""
+    """Schedule of garbage collections: periodic ones, and a full one when all clients have left."""
 
     def __init__(self) -> None:
-        self.occupied = time.monotonic()  # when somebody was here last
+        self.occupied = time.monotonic()  # last time that a client was connected
         self.tidy = True
-        self.plan = [  # the longest first: it does what the others would
+        self.plan = [  # most thorough first: it replaces the others
             Collection(gc_tuning.collect_and_freeze, FREEZING_SECONDS),
             Collection(gc_tuning.collect_recent, RECENT_SECONDS),
             Collection(gc_tuning.collect_young, YOUNG_SECONDS),
         ]
 
     def seen(self) -> None:
-        """Somebody is here, or has left garbage just now."""
+        """Record that a client is connected or has just left garbage."""
         self.occupied, self.tidy = time.monotonic(), False
 
     async def sweep(self) -> None:
-        """Do what is due."""
+        """Run the collection that is due."""
         if collectors.connections.open or embeds().open or session_release.remembered():
             self.seen()
             due = next((item for item in self.plan if self.occupied > item.last + item.every), None)
@@ -73,16 +80,16 @@ class GcScheduler:
 
 
 class OrphanReaper:
-    """Takes those out of the queues of `seqviz.jobs` whose page is no longer connected.
+    """Removes job subscriptions of disconnected pages, at the second check.
 
-    At the second look: a reader whose line was cut comes back within a second or two.
+    A reader whose connection was lost returns within a second or two.
     """
 
     def __init__(self) -> None:
         self.away: set[str] = set()
 
     async def look(self) -> None:
-        """Look who is there."""
+        """Check which subscribers are connected."""
         queues = jobs.all_queues().values()
         owners = {owner for queue in queues for owner in queue.owners()}
         away = {owner for owner in owners if not run_context.connected(owner)}
@@ -93,35 +100,35 @@ class OrphanReaper:
 
 
 async def release_session(sweeper: GcScheduler) -> None:
-    """Let go of the sessions whose time is over, while nobody else comes or goes.
+    """Release expired sessions one at a time, with a pause after each.
 
-    Streamlit looks for them only when another session ends: after a class the last hundred would
+    Streamlit checks for them only when another session ends: after a class the last hundred would
     stay in memory until the next one.
     """
-    while session_release.let_go():  # perhaps one that came and left since the last look
+    while session_release.let_go():  # it may have come and left since the last round
         sweeper.seen()
         await asyncio.sleep(BREATH_SECONDS)
 
 
 async def evict_forward_cache() -> None:
-    """Long texts that nobody reads any more: a model that was never loaded has none."""
+    """Evict unused long texts from the forward cache, where one is loaded."""
     cache = sys.modules.get("seqviz.models.forward_cache")
-    if getattr(cache, "evict_idle", bool)():  # bool: it is not there, or half there by now
+    if getattr(cache, "evict_idle", bool)():  # bool() is False: absent, or still importing
         await asyncio.to_thread(gc_tuning.trim_heap)
 
 
 async def report_closed_sessions() -> None:
-    """Count and log the sessions that have left memory."""
+    """Count and log freed sessions."""
     run_context.flush_closed()
 
 
 async def summarize_log() -> None:
-    """Log how often was held back what has flooded the log."""
+    """Log how many records the flood filter has suppressed."""
     logs.summarize()
 
 
 async def run_maintenance() -> None:
-    """Look every few seconds what is to be done, until this is cancelled."""
+    """Run the maintenance tasks every LOOKING_SECONDS until cancelled."""
     sweeper = GcScheduler()
     tasks: dict[str, Callable[[], Awaitable[None]]] = {
         "cancel_orphaned_jobs": OrphanReaper().look,
@@ -139,6 +146,6 @@ async def run_maintenance() -> None:
                 await task()
                 failing.discard(name)
             except Exception:
-                if name not in failing:  # once, else the log would be full of it
+                if name not in failing:  # logged once per series of failures
                     failing.add(name)
-                    log.exception("a maintenance task failed", extra={"task": name})
+                    log.exception("maintenance: a task failed", extra={"task": name})

@@ -1,10 +1,7 @@
-"""Where the requests of a moving hand arrive, and those of benches in pages of their own (`embed`),
-and of a class in a room.
+"""ASGI middleware that routes live requests, embeds, print pages and rooms past Streamlit.
 
-What answers, such as `ui.live.handler`, is loaded with the first.
-
-It brings numpy, the figures and what benches are made of, half a second in which a server that
-starts could have sent its first page already.
+Handlers such as `ui.live.handler` are imported at the first request: they import numpy, the figures
+and the benches, half a second in which a starting server could already send its first page.
 """
 
 from __future__ import annotations
@@ -29,10 +26,10 @@ PRINT = "/print/{slug}/{bench}"
 
 
 class LiveMiddleware:
-    """Middleware that answers these routes before anything else looks at the request.
+    """ASGI middleware that answers these routes before any other processing of a request.
 
-    A hand asks ten times a second: what else of Streamlit's and ours looks at each request costs
-    more than most answers. And a page of a single bench gets no cookie and takes no seat.
+    A drag sends ten requests per second: the remaining middleware and Streamlit cost more than most
+    responses. The page of a single bench gets no cookie and occupies no seat.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -47,7 +44,7 @@ class LiveMiddleware:
         self._of_class: list[Route] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer or pass on."""
+        """Respond to a matching route, or pass the request on."""
         if scope["type"] == "http":
             current = deprecated_http.current_request(scope, self._base)
             for route in (*self._routes, *self._rooms(current)):
@@ -58,7 +55,7 @@ class LiveMiddleware:
         await self.app(scope, receive, send)
 
     def _rooms(self, scope: Scope) -> list[Route]:
-        """The routes of a class, where a request may be one of them."""
+        """Return the room routes where the request may match one."""
         if not scope["path"].startswith(f"{self._base}/room"):
             return []
         if not self._of_class:

@@ -1,1 +1,1 @@
-"""HTTP routes of rooms, and what a room computes and broadcasts."""
+"""HTTP routes of rooms, seed experiments and broadcast figures."""

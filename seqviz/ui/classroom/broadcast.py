@@ -1,9 +1,8 @@
-"""What a teacher shows in a room, drawn once for all who follow (`ui.classroom.routes`).
+"""Broadcast of a teacher's figure, rendered once for all followers (`ui.classroom.routes`).
 
-It is byte for byte what each of their pages would ask for (`ui.live.handler`): told are the bench
-and the
-names and values that would stand in its address, and a page that would ask for anything else still
-does. What depends on who asks, or when, is not drawn here.
+It is byte for byte the live response (`ui.live.handler`) that each follower's page would request.
+The event names the bench and the query, and a page that needs another response still requests it.
+Output that depends on the client or the time is not broadcast.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from seqviz.ui.runtime.clients import ClientQuota
 from seqviz.ui.runtime.run_context import Session
 from seqviz.ui.runtime.scheduler import Priority
 
-LARGEST = 100_000  # bytes of a picture that all are told
+LARGEST = 100_000  # bytes of a broadcast response
 log = logging.getLogger(__name__)
 
 
@@ -38,9 +37,16 @@ async def broadcast_frames(
     requested: Set[ViewKey],
     account: ClientQuota,
 ) -> dict[ViewKey, bytes]:
-    """By view key, an event of a room's stream: "picture", with the bench and what a page would ask
-    for as JSON, and the answer in base64. before: where the teacher was; pages ask for nothing
-    where the figure has not changed, and are drawn anew in another lesson. account: of the teacher.
+    """Return, by view key, a "picture" event for the room's stream.
+
+    An event has bench and query as JSON, and the live response in base64.
+
+    Args:
+        location: the teacher's current lesson, bench and values.
+        before: the previous one: nothing is sent if the figure has not changed, or in another
+            lesson, where pages render anew.
+        requested: view keys of the followers.
+        account: quota of the teacher.
     """
     bench = bench_of(location["lesson"], location["bench"])
     if bench is None or before.get("lesson") != location["lesson"]:
@@ -64,7 +70,7 @@ async def broadcast_frames(
 
 
 def _query(bench: Bench, location: Mapping[str, Any], view: ViewKey) -> dict[str, str]:
-    """What a page would ask for."""
+    """Return the query that a follower's page would request."""
     lang, presenting, dark = view
     theirs = {bench.lesson.prefix(name) for name in (*bench.after, bench.name)}
     values = {k: text for k, text in location["values"].items() if k.rpartition(".")[0] in theirs}
@@ -73,7 +79,7 @@ def _query(bench: Bench, location: Mapping[str, Any], view: ViewKey) -> dict[str
 
 
 def _event(bench: Bench, query: Mapping[str, str], session: Session) -> bytes | None:
-    """In a thread: None where this is no picture for a class."""
+    """Return the event, rendered in a thread; None where it cannot be broadcast."""
     with (
         run_context.acting_as(session, bench.lesson.slug, bench.name),
         charging.charge_cpu(session.account, Priority.INTERACTION),
@@ -83,7 +89,7 @@ def _event(bench: Bench, query: Mapping[str, str], session: Session) -> bytes | 
         except (PendingError, ValueError):  # the page says why
             return None
         except Exception:
-            log.exception("a bench failed for a class")
+            log.exception("broadcast: a bench failed")
             return None
     if answer.around.get("is_transient") or len(body := answer.encode()) > LARGEST:
         return None

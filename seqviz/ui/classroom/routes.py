@@ -1,11 +1,11 @@
-"""Where browsers of a class ask: open a room, take a seat, say something, and hear what is said.
+"""HTTP routes of rooms: create, join, post messages, stream events, export.
 
-Plain routes: none of them runs a script of a page, and a stream that is open costs nothing until
-something is told. What is wrong is answered with its code and details, and the browser has the
-sentences. A token or a secret is only ever in a header, never in an address.
+No route runs a page's script, and an open stream costs nothing until an event is sent. Errors are
+returned as code and details; the browser has the sentences. Tokens and secrets travel only in
+headers, never in a URL.
 
-Where a teacher moves a control, all who follow would ask for the same picture: it is drawn once and
-told with the move. A line that is slow is told less often, and always the last.
+When a teacher moves a control, all followers would request the same figure: it is rendered once and
+sent with the event. A slow connection gets fewer events, and always the latest.
 """
 
 from __future__ import annotations
@@ -46,40 +46,44 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 TEACHER, SEAT = "x-seqviz-teacher", "x-seqviz-seat"
-OURS = "x-seqviz-room"  # another site's page cannot send it
-LARGEST = 16_384  # bytes of what is said
+OURS = "x-seqviz-room"  # a page of another site cannot send this header
+LARGEST = 16_384  # bytes of a message
 GZIP = b"\x1f\x8b"
-HEARTBEAT = 15.0  # seconds; proxies close what is silent for longer than a minute
-PAUSE = 0.05  # seconds between two things told: of what comes faster only the last is
-DRAWN_WITHIN = 0.5  # seconds, after which a move is told without its picture
-# Streams of one seat, and of one teacher: where there are more, the oldest gives way.
+HEARTBEAT = 15.0  # seconds; proxies close a connection that is silent for a minute
+PAUSE = 0.05  # seconds between two events; of faster changes only the last is sent
+DRAWN_WITHIN = 0.5  # seconds, after which a move is sent without its figure
+# Streams of one seat and of one teacher; a further one replaces the oldest.
 SEAT_LINES, TEACHER_LINES = 3, 12
-# At once, and a second. Whoever holds a token or a seat has a budget of its own: what others do is
-# not counted in it.
-RETURNS = (60, 1.0)  # of a teacher or a seat: pages that are loaded again, lines that are lost
-SEATS, ROOMS, SAID = (20, 1 / 10), (6, 1 / 120), (40, 2.0)  # new ones of a device; what a seat says
-SHARED_SEATS = (400, 2.0)  # new ones of all at an address that cannot be told apart: a class
-TAUGHT = (120, 12.0)  # what a teacher says: a page tells ten times a second where its hand is
-MAX_WAITING = 1000  # look-ups of one address that wait for their turn
-RUNS, PICTURES = (6, 1 / 5), (60, 3.0)  # of a room that runs a bench, and a seat that looks at it
+# Rate limits: burst, and refill per second. Each token or seat has its own budget.
+RETURNS = (60, 1.0)  # of a teacher or a seat: reloads and reconnects
+SEATS, ROOMS, SAID = (20, 1 / 10), (6, 1 / 120), (40, 2.0)  # new ones per device; a seat's messages
+SHARED_SEATS = (400, 2.0)  # new ones of a shared address, such as a class
+TAUGHT = (120, 12.0)  # messages of a teacher: a drag sends ten per second
+MAX_WAITING = 1000  # waiting look-ups of one address
+RUNS, PICTURES = (6, 1 / 5), (60, 3.0)  # runs of a room; a seat's requests of their figure
 
 
 @dataclass
 class RoomUsage:
-    """What one device has used."""
+    """Rate limits of one device.
+
+    Attributes:
+        seats: new seats.
+        rooms: new rooms.
+    """
 
     seats: LeakyBucket = field(default_factory=LeakyBucket)
     rooms: LeakyBucket = field(default_factory=LeakyBucket)
 
 
 class RoomBackend(Protocol):
-    """What computes and draws for a class: `ui.classroom.seed_experiment`, which is above this."""
+    """Interface of what computes and renders for a class (`ui.classroom.seed_experiment`)."""
 
     def start(self, room: Room, account: ClientQuota) -> None:
         """Compute the room's run."""
 
     async def render_run(self, room: Room, lang: str, presenting: bool) -> bytes:
-        """It as it stands."""
+        """Return the current figure of the run."""
 
     async def broadcast_frames(
         self,
@@ -88,15 +92,28 @@ class RoomBackend(Protocol):
         requested: Set[ViewKey],
         account: ClientQuota,
     ) -> Mapping[ViewKey, bytes]:
-        """What a teacher shows after another place, for pages with these keys, as it is told."""
+        """Return the events of a move, by view key; see `broadcast.broadcast_frames`."""
 
 
-runner: Callable[[], RoomBackend]  # set by who has it
+runner: Callable[[], RoomBackend]  # set by `ui.app.router`
 
 
 @dataclass
 class RoomService:
-    """All rooms of this process, and who has asked how often."""
+    """All rooms of this process, with their rate limits and exports.
+
+    Attributes:
+        rooms: by code.
+        used: per device.
+        message_buckets: messages per seat or teacher.
+        ran: seed experiments per room.
+        looked: requests of the run's figure per seat or teacher.
+        returned: reconnects per seat or teacher.
+        written: exports in progress per room.
+        is_closing: the process is ending.
+        gates: look-ups of codes per address.
+        tried: wrong codes per address.
+    """
 
     rooms: Rooms = field(default_factory=Rooms)
     used: weakref.WeakKeyDictionary[ClientQuota, RoomUsage] = field(
@@ -122,19 +139,25 @@ class RoomService:
     tried: TTLCache[tuple[str, str], bool] = field(default_factory=lambda: TTLCache(20_000, LIFE))
 
     def close(self) -> None:
-        """End all streams: the process is told to end, and their pages look for the next one."""
+        """End all streams at shutdown; their pages reconnect to another process."""
         self.is_closing = True
         for room in self.rooms:
             room.notify()
 
     async def find(self, code: str, address: str, account: ClientQuota) -> Room:
-        """Return a room by its code alone, as a newcomer has it.
+        """Return a room by its code alone, as for a newcomer.
 
-        A code whose letters do not fit together is a slip and counts as nothing. One that is none
-        counts as a guess of its address; the same one again does not. Where an address has guessed
-        much, its look-ups are answered one after another, right or wrong.
+        A code with a wrong check letter is a typing error and not counted. A valid code without a
+        room counts as a guess of its address, once per code. After many guesses the look-ups of an
+        address are answered one after another, right or wrong.
 
-        Raises UserError("mistyped", "no_room", "too_fast").
+        Args:
+            code: as typed.
+            address: of the client.
+            account: quota of the client.
+
+        Raises:
+            UserError: "mistyped", "no_room" or "too_fast".
         """
         code = codes.read(code)
         if len(code) != LETTERS + 1 or not codes.is_valid(code):
@@ -154,10 +177,10 @@ _pause = asyncio.sleep
 
 
 class Gate:
-    """Look-ups of codes from one address: at once, or in turn while many of them are wrong.
+    """Look-ups of codes from one address: immediate, or one after another after many wrong ones.
 
-    Devices take turns, so a newcomer with a cookie of its own waits for one look-up of each other
-    device at most, however many a single one has sent.
+    Devices take turns, so a newcomer with a cookie waits for at most one look-up of each other
+    device, however many that device has sent.
     """
 
     def __init__(self) -> None:
@@ -168,8 +191,8 @@ class Gate:
     async def pass_through(self, account: ClientQuota) -> None:
         """Wait for a turn.
 
-        Raises UserError("too_fast") for the last one of the device that has most, where very many
-        wait.
+        Raises UserError("too_fast") for the last look-up of the device with the most, where more
+        than MAX_WAITING wait.
         """
         if not self.wrong.retry_after(*WRONG):
             return
@@ -205,7 +228,13 @@ class Gate:
 
 @dataclass(eq=False)
 class PendingExport:
-    """Bytes that a thread writes. version: of the room when it began; None: it waits."""
+    """An export that a thread writes.
+
+    Attributes:
+        variant: options of the request.
+        version: of the room when writing began; None: it waits.
+        future: the bytes.
+    """
 
     variant: object
     version: object = None
@@ -214,7 +243,7 @@ class PendingExport:
 
 @cache
 def room_service() -> RoomService:
-    """Of this process; its rooms come back after a restart where their key is kept."""
+    """Return the rooms of this process, restored after a restart if their key is kept."""
     folder = store.cache()
     credentials = load_credentials(folder, settings.value("SEQVIZ_ROOM_KEY"))
     closed = ClosedRooms(folder, LIFE)
@@ -229,7 +258,7 @@ def room_service() -> RoomService:
 
 
 def _let_in(bucket: LeakyBucket, limit: tuple[float, float], amount: float = 1.0) -> None:
-    """Count a use. Raises UserError("too_fast") with the seconds to wait."""
+    """Count a use; raises UserError("too_fast") with the seconds to wait."""
     if wait := bucket.retry_after(*limit):
         metrics.refused("room")
         raise UserError("too_fast", f"Too much at once. Wait {wait:.0f} s.", seconds=int(wait) + 1)
@@ -243,7 +272,7 @@ STATUS = {"no_room": 404, "not_yours": 403, "sent_out": 403, "too_fast": 429, "b
 
 
 def _told(answer: Answering) -> Answering:
-    """A refusal is an answer, too; where something is said it has to come from a page of ours."""
+    """Make a handler respond with the code of a UserError, and check the origin of a POST."""
 
     @wraps(answer)
     async def answering(request: Request) -> Response:
@@ -261,21 +290,21 @@ def _told(answer: Answering) -> Answering:
 
 
 def _is_written_plainly(request: Request) -> bool:
-    """Return whether the path names the room as our pages do.
+    """Return True where the path names the room exactly as the app's pages do.
 
-    A proxy leads to the process of a room by what stands there (deploy/haproxy.cfg). Written
-    otherwise, it would lead to another one, where any seat brings up the same room; and by the
-    answer to that, the proxy would lead the class there.
+    A proxy selects the process of a room by that part of the path (deploy/haproxy.cfg). Another
+    spelling would select another process, where any seat restores the same room; from that
+    response, the proxy would send the class there.
     """
     code = request.path_params.get("code")
-    # Servers need not give the raw path; then there is none that could differ.
+    # Servers need not provide the raw path; without one nothing can differ.
     raw = (request.scope.get("raw_path") or request.scope["path"].encode()).decode("latin-1")
     result = raw.rpartition("/room")[2].partition("?")[0].split("/")
     return result[:2] == (["", code] if code else [""]) and codes.read(code or "") == (code or "")
 
 
 async def _body(request: Request) -> Mapping[str, Any]:
-    """What is said, an object of JSON. Raises UserError("large", "bad")."""
+    """Return the message, a JSON object; raises UserError("large", "bad")."""
     read = bytearray()
     async for part in request.stream():
         read += part
@@ -283,7 +312,7 @@ async def _body(request: Request) -> Mapping[str, Any]:
             raise UserError("large", f"At most {LARGEST} bytes.", most=LARGEST)
     try:
         result = json.loads(read or b"{}")
-        json.dumps(result, ensure_ascii=False).encode()  # half a pair could be told to nobody
+        json.dumps(result, ensure_ascii=False).encode()  # rejects lone surrogates
     except (ValueError, RecursionError):
         result = None
     if not isinstance(result, dict):
@@ -298,7 +327,7 @@ def _text(message: Mapping[str, Any], name: str) -> str:
 
 @_told
 async def create_room(request: Request) -> Response:
-    """A new room: {"code", "token"}. The server chooses both."""
+    """Create a room and respond with {"code", "token"}, both chosen by the server."""
     address, device = by_scope(request.scope)
     account = client_registry().get(address, device)
     used = room_service().used.setdefault(account, RoomUsage())
@@ -310,7 +339,7 @@ async def create_room(request: Request) -> Response:
 
 @_told
 async def taught(request: Request) -> Response:
-    """The teacher comes back: {"code"}. The room is opened again where this server has lost it."""
+    """Reconnect a teacher and respond with {"code"}; a lost room is restored."""
     address, _ = by_scope(request.scope)
     token = request.headers.get(TEACHER, "")
     room = room_service().rooms.find_by_teacher(request.path_params["code"], token, address)
@@ -320,7 +349,7 @@ async def taught(request: Request) -> Response:
 
 @_told
 async def join_room(request: Request) -> Response:
-    """A seat: {"number", "seat"}; the latter is its secret. It may be claimed by an old one."""
+    """Respond with a seat: {"number", "seat"}, the latter its secret; an old secret reclaims it."""
     address, device = by_scope(request.scope)
     account = client_registry().get(address, device)
     claimed, code = _text(await _body(request), "seat"), request.path_params["code"]
@@ -339,15 +368,15 @@ async def join_room(request: Request) -> Response:
 
 
 def _entered(room: Room, answer: Mapping[str, Any]) -> Response:
-    """An answer by which a proxy learns in which process the room is (deploy/haproxy.cfg)."""
+    """Return a response that tells a proxy the process of the room (deploy/haproxy.cfg)."""
     return JSONResponse(answer, headers={OURS: room.code})
 
 
 async def _who(request: Request) -> tuple[Room, Seat | None]:
-    """The room, and the seat of who asks; None: its teacher.
+    """Return the room and the caller's seat; None for its teacher.
 
-    Whoever proves neither is told the same, whether there is such a room or not: Raises
-    UserError("no_room"). UserError("not_yours"): a seat that was freed.
+    Without a valid token or seat it raises UserError("no_room"), whether the room exists or not,
+    and UserError("not_yours") for a seat that was freed.
     """
     rooms, code = room_service().rooms, codes.read(request.path_params["code"])
     secret = request.headers.get(SEAT, "")
@@ -365,7 +394,7 @@ async def _who(request: Request) -> tuple[Room, Seat | None]:
 
 @_told
 async def post_message(request: Request) -> Response:
-    """Something that a teacher or a student says: see `Room.tell` and `Room.hear`."""
+    """Apply a message of a teacher or student: see `Room.apply_teacher_message`."""
     room, seat = await _who(request)
     _let_in(
         room_service().message_buckets.setdefault(seat or room, LeakyBucket()),
@@ -381,7 +410,7 @@ async def post_message(request: Request) -> Response:
         elif seat is None:
             room.apply_teacher_message(words)
         else:
-            if words.get("kind") in ("send", "text"):  # may import a lesson
+            if words.get("kind") in ("send", "text"):  # validation may import a lesson
                 words = await asyncio.to_thread(room_validation.validate_message, words)
             elif words.get("kind") == "presence":
                 where = room_validation.known_place(words.get("bench"))
@@ -396,9 +425,10 @@ async def post_message(request: Request) -> Response:
 
 
 async def _place(room: Room, words: Mapping[str, Any], account: ClientQuota) -> None:
-    """Tell where the teacher is, with the pictures that the class would ask for.
+    """Send the teacher's location with the figures that followers would request.
 
-    One is drawn at a time; of what is said meanwhile, only the last is drawn and told.
+    One move is rendered at a time; of moves that arrive meanwhile, only the last is rendered and
+    sent.
     """
     position = shows(words)
     room.saying = position
@@ -417,7 +447,7 @@ async def _place(room: Room, words: Mapping[str, Any], account: ClientQuota) -> 
 
 @_told
 async def get_run(request: Request) -> Response:
-    """What the class runs, as it stands."""
+    """Respond with the current figure of the seed experiment."""
     room, seat = await _who(request)
     _let_in(room_service().looked.setdefault(seat or room, LeakyBucket()), PICTURES)
     query = request.query_params
@@ -432,7 +462,7 @@ async def get_run(request: Request) -> Response:
 
 @_told
 async def list_texts(request: Request) -> Response:
-    """The texts that the teacher has approved: see `Room.texts`."""
+    """Respond with the texts that the teacher has approved: see `Room.texts`."""
     room, seat = await _who(request)
     _let_in(room_service().message_buckets.setdefault(seat or room, LeakyBucket()), SAID)
 
@@ -444,7 +474,10 @@ async def list_texts(request: Request) -> Response:
 
 @_told
 async def next_pending_text(request: Request) -> Response:
-    """The first text that waits, for the teacher: {"number", "text", "seat", "device"}, or {}."""
+    """Respond to the teacher with the first pending text, or {}.
+
+    Its fields are "number", "text", "seat" and "device".
+    """
     room = await _teachers(request)
     if (line := room.board.first()) is None:
         return JSONResponse({})
@@ -453,7 +486,7 @@ async def next_pending_text(request: Request) -> Response:
 
 
 async def _teachers(request: Request) -> Room:
-    """The room, for its teacher alone. Raises UserError("not_yours")."""
+    """Return the room if the caller is its teacher; raises UserError("not_yours")."""
     room, seat = await _who(request)
     if seat is not None:
         raise UserError("not_yours", "This is the teacher's.")
@@ -462,9 +495,9 @@ async def _teachers(request: Request) -> Room:
 
 @_told
 async def sent(request: Request) -> Response:
-    """What a student has sent, for the teacher: {"lesson", "bench", "values", "text_keys"}.
+    """Respond to the teacher with a submission: {"lesson", "bench", "values", "text_keys"}.
 
-    The stream tells that it is there, and its number; its values may be long.
+    The event stream has only its number, because the values may be long.
     """
     room = await _teachers(request)
     result = room.sent.get(request.path_params["number"])
@@ -478,7 +511,7 @@ async def sent(request: Request) -> Response:
 
 @_told
 async def export_summary(request: Request) -> Response:
-    """What is left of a lecture, for its teacher: see `Room.record`."""
+    """Respond to the teacher with the record of the lecture: see `Room.record`."""
     room = await _teachers(request)
 
     def prepare() -> Callable[[], bytes]:
@@ -490,13 +523,13 @@ async def export_summary(request: Request) -> Response:
 
 @_told
 async def export_notebook(request: Request) -> Response:
-    """The same as a notebook, in the "language" and with links to the "address" that are said."""
+    """Respond with the record as a notebook, in a "language" and with links to an "address"."""
     room, query = await _teachers(request), await _body(request)
     _let_in(room_service().message_buckets.setdefault(room, LeakyBucket()), SAID)
     language, address = matching(_text(query, "language")), _text(query, "address")
     if language is None or not re.fullmatch(r"https?://[\w.:\[\]~/-]{1,200}/", address):
         raise UserError("bad", "These are no language and address.")
-    from seqviz.export import room_report  # with what a lesson computes; nobody else waits
+    from seqviz.export import room_report  # slow to import, needed only here
 
     def prepare() -> Callable[[], bytes]:
         record = room.record()
@@ -510,7 +543,7 @@ async def export_notebook(request: Request) -> Response:
 
 @_told
 async def get_drawings(request: Request) -> Response:
-    """What a class has drawn, once it is revealed: see `DrawnPredictions.snapshot`."""
+    """Respond with the revealed drawings of the class: see `DrawnPredictions.snapshot`."""
     room, seat = await _who(request)
     sketches, teacher = room.revealed(), seat is None
 
@@ -530,22 +563,22 @@ async def _written(
     media_type: str = "application/json",
     variant: object = None,
 ) -> Response:
-    """Answer with bytes that a thread writes, once a version for all who ask.
+    """Respond with bytes that a thread writes, once per version for all callers.
 
-    One thing of each name is written at a time in a room; whoever comes meanwhile waits for the
-    next. It counts as computed for who was the first to ask.
+    One export of each name is written at a time in a room; later callers wait for the next. The
+    first caller is charged.
 
     Args:
-        request: what is answered.
+        request: to respond to.
         room: whose state is written.
-        name: of what is written.
-        version: of that now.
-        prepare: copies what is needed, on the event loop; returns what the thread does with it.
+        name: of the export.
+        version: returns its current version.
+        prepare: copies the state on the event loop; returns the function that the thread runs.
         media_type: of the bytes.
-        variant: what the request itself has chosen.
+        variant: options of the request.
 
     Raises:
-        UserError: "too_fast" where this account has computed too much.
+        UserError: "too_fast" where the account has no CPU time left.
     """
     account = client_registry().get(*by_scope(request.scope))
     written = room_service().written.setdefault(room, {})
@@ -573,7 +606,7 @@ async def _written(
 
 
 def _to_json(answer: Mapping[str, Any]) -> bytes:
-    """Encode one entry of each list at a time: no other thread goes on while the encoder works."""
+    """Return JSON, encoding lists entry by entry, because the encoder blocks all other threads."""
     encode = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
     fields = []
     for name, value in answer.items():
@@ -585,7 +618,7 @@ def _to_json(answer: Mapping[str, Any]) -> bytes:
 
 @_told
 async def stream_events(request: Request) -> Response:
-    """What the room is, now and after each change: events as a server sends them."""
+    """Stream the room's state, now and after each change, as server-sent events."""
     room, seat = await _who(request)
     _let_in(room_service().returned.setdefault(seat or room, LeakyBucket()), RETURNS)
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
@@ -600,7 +633,7 @@ async def _events(
     line = _take_line(room, seat)
     caller.streams += 1
     room.notify()
-    payload, pictures = b"", room.pictures  # who comes asks for what stands there
+    payload, pictures = b"", room.pictures  # a new stream requests the current figure itself
     try:
         while not room_service().is_closing:
             if seat and room.seats.get(seat.number) is not seat:
@@ -636,7 +669,7 @@ async def _events(
 
 
 def _take_line(room: Room, seat: Seat | None) -> EventStream:
-    """A further line of a seat or the teacher; the oldest gives way where there are too many."""
+    """Register a stream of a seat or teacher; the oldest ends where there are too many."""
     lines, line = (seat or room).lines, EventStream()
     lines.append(line)
     if len(lines) > (SEAT_LINES if seat else TEACHER_LINES):
@@ -661,7 +694,7 @@ class _Teacher:
 
 
 def routes() -> list[Route]:
-    """All of them."""
+    """Return the routes of rooms."""
     start = f"{base()}/room"
     return [
         Route(start, create_room, methods=["POST"]),

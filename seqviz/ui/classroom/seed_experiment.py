@@ -1,11 +1,10 @@
-"""Run a seed experiment for a room: computed seed by seed, drawn as it grows.
+"""Seed experiments of a room: computed seed by seed, plotted as results arrive.
 
-Nobody's browser computes: a seat is a seed, and the server has the number of each once for all
-rooms. It computes in the draw queue, some seeds a turn, in the name of the teacher who has asked;
-what is trained is computed in the queue of long work, and ends where it is stopped. The event loop
-only waits. A class is told at most once in PACE seconds that there is more, and all
-of one language get the same figure, in which each browser marks its own seat
-(`assets/static/classroom/seed_experiment.js`).
+The server computes, once per seed for all rooms, with each seat as a seed. Results are computed
+with DEPENDENT slots, some seeds at a time, charged to the teacher; trainings run in the job queue
+and end when they are stopped. The event loop only waits. A class is notified at most once in
+THROTTLE_S seconds, and all of one language get the same figure, in which each browser marks its own
+seat (`assets/static/classroom/seed_experiment.js`).
 """
 
 from __future__ import annotations
@@ -56,32 +55,37 @@ from seqviz.ui.runtime.scheduler import Priority
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-THROTTLE_S = 0.6  # seconds between two pictures of a class that grows
-MIN_FRAMES = 6  # pictures at least from none to all, so that it is seen to grow
-LOOK = 0.4  # seconds between two looks at a training
-AGAIN, TRIES = 2.0, 60  # seconds between two looks whether a model is there, and how many
+THROTTLE_S = 0.6  # seconds between two figures while results arrive
+MIN_FRAMES = 6  # minimum number of figures from none to all seeds
+LOOK = 0.4  # seconds between two polls of a training
+AGAIN, TRIES = 2.0, 60  # seconds between two polls of a loading model, and their number
 log = logging.getLogger(__name__)
 
 
 class RunFailedError(ValueError):
-    """There is no number at these settings."""
+    """A seed experiment without a result at these settings."""
 
 
 class RunSession(Session):
-    """In whose name a class's seeds are trained: there as long as the run is, without a page."""
+    """Session that owns the trainings of a run; it has no page."""
 
     @property
     def is_open(self) -> bool:
-        """Always: `_trained` itself leaves the queue where nobody wants the run any more."""
+        """Always True: `_trained` unsubscribes when the run is no longer needed."""
         return True
 
 
 @dataclass(eq=False)
 class RunState:
-    """A run that is computed here, for this session.
+    """State of a run in this process.
 
-    problem: why it has failed, where that has words. experiments: what is run and a name of its
-    settings, by language. pictures: of this version, by their looks.
+    Attributes:
+        session: charged for the run.
+        experiments: experiment and hash of its settings, by language.
+        task: computes the run.
+        problem: error with a message for the class.
+        version: version of the run that the figures show.
+        pictures: figures of this version, by language and presenter mode.
     """
 
     session: Session
@@ -96,8 +100,14 @@ _going: weakref.WeakKeyDictionary[SeedExperimentRun, RunState] = weakref.WeakKey
 
 
 def start(room: Room, account: ClientQuota) -> None:
-    """Compute the room's run, until all seats have their number, another takes its place, it is
-    stopped, or the room ends; whoever joins later gets a number as well.
+    """Start the room's run in the background.
+
+    It computes until all seats have a result, another run replaces it, it is stopped, or the room
+    ends; participants who join later get a result as well.
+
+    Args:
+        room: with the run.
+        account: quota of the teacher.
     """
     run = room.run
     assert run is not None
@@ -117,7 +127,7 @@ async def _go(room: Room, run: SeedExperimentRun, going: RunState) -> None:
                 )
                 if isinstance(result, TrainingBatch):
                     result = await _trained(room, run, going, result)
-                if result is None and (tries := tries + 1) <= TRIES:  # a model is on its way
+                if result is None and (tries := tries + 1) <= TRIES:  # a model is loading
                     await asyncio.sleep(AGAIN)
                     continue
                 run.results |= result or {}
@@ -133,7 +143,7 @@ async def _go(room: Room, run: SeedExperimentRun, going: RunState) -> None:
                 await changed.wait()
     except Exception as error:
         if not isinstance(error, (ValueError, PendingError)):
-            log.exception("a class's run failed")
+            log.exception("seed experiment: a run failed")
         going.problem = error if isinstance(error, ValueError) else None
         run.failed = True
         run.version += 1
@@ -148,9 +158,9 @@ async def _in_turn(going: RunState, work: Any) -> Any:
 def _experiment(
     location: Mapping[str, Any], going: RunState, lang: str
 ) -> Iterator[tuple[SeedExperiment, bytes]]:
-    """What is run, and what tells its settings from others; within, what is computed is charged.
+    """Yield the experiment and a hash of its settings; the body's CPU time is charged.
 
-    Raises Failed for a bench that has none, and what the bench raises.
+    Raises RunFailedError for a bench without an experiment, and the errors of the bench.
     """
     bench, session = bench_of(location["lesson"], location["bench"]), going.session
     if bench is None or bench.replicate is None:
@@ -182,18 +192,23 @@ def _made(
 
 
 class _LoadingError(Exception):
-    """A model is on its way."""
+    """A model that is being loaded."""
 
 
 @dataclass(frozen=True)
 class TrainingBatch:
-    """What is to be trained. names: under which the numbers of each seed are kept."""
+    """Seeds to be trained in one job.
+
+    Attributes:
+        experiment: that they belong to.
+        names: cache key of each seed's result.
+    """
 
     experiment: SeedExperiment
     names: Mapping[int, bytes]
 
     def store(self, result: Any) -> dict[int, Any]:
-        """The numbers of these seeds by seed, kept for all rooms; raises Failed."""
+        """Cache the results for all rooms and return them by seed; raises RunFailedError."""
         if not np.isfinite(result).all():
             raise RunFailedError
         values = dict(zip(self.names, np.asarray(result, float).tolist(), strict=True))
@@ -209,8 +224,9 @@ def _same(value: Any) -> Any:
 async def _trained(
     room: Room, run: SeedExperimentRun, going: RunState, long: TrainingBatch
 ) -> dict[int, Any] | None:
-    """The numbers of these seeds from the queue of long work; nothing where nobody wants them any
-    more, None where that is full.
+    """Train the seeds in the job queue and return the results by seed.
+
+    Empty where the run is no longer needed, None where the queue is full.
     """
     work: Any = long.experiment.values
     seeds, owner = tuple(long.names), going.session.owner
@@ -241,9 +257,9 @@ async def _trained(
 def _found(
     location: Mapping[str, Any], going: RunState, missing: list[int], portion: int
 ) -> dict[int, Any] | TrainingBatch | None:
-    """In a thread: the numbers of so many of these seeds, at least of one.
+    """Return results of at most `portion` seeds, or a batch to train; runs in a thread.
 
-    None where a model is on its way.
+    At least one result is computed. None while a model is loading.
     """
     try:
         with _experiment(location, going, DEFAULT) as (experiment, key):
@@ -265,9 +281,9 @@ def _found(
 
 
 async def render_run(room: Room, lang: str, presenting: bool) -> bytes:
-    """The room's run as it stands: two lines as of `LiveResponse`, or one with a problem.
+    """Return the room's run: two lines like `LiveResponse.encode`, or one with an error.
 
-    Empty where there is nothing to draw. Drawn once for all who ask for the same.
+    Empty without anything to plot. Equal requests share one figure.
     """
     run, lang = room.run, matching(lang) or DEFAULT
     going = None if run is None else _going.get(run)
@@ -293,7 +309,7 @@ def _picture(
     location: Mapping[str, Any], going: RunState, replicates: list[Replicates], failed: bool,
     view: tuple[str, bool],
 ) -> bytes:  # fmt: skip
-    """In a thread: what `drawn` gives."""
+    """Return the response of `render_run`, rendered in a thread."""
     lang, style = view[0], html.style(*view)
     problem = Text(lang)("room.run_failed")
     try:

@@ -1,1 +1,1 @@
-"""A bench in a page of its own, without Streamlit's: to be framed in slides and course pages."""
+"""Benches as standalone pages without Streamlit, to be framed in slides and course pages."""

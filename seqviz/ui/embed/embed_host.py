@@ -1,7 +1,7 @@
-"""What runs a bench in a page of its own: as under a moving hand, but a model is made ready.
+"""`EmbedHost`: runs an embedded bench like a drag request, but loads models.
 
-Nothing is trained or downloaded for it: a page in a course is opened by whoever comes by. A model
-that is on this machine is loaded, once for all who wait; the page asks again until it is there.
+It starts no training or download, because any visitor may open a course page. A model that is on
+this machine is loaded, once for all that wait; the page repeats its request until it is loaded.
 """
 
 from __future__ import annotations
@@ -31,35 +31,40 @@ from seqviz.ui.render.job_state import device_of
 from seqviz.ui.runtime import run_context
 
 R = TypeVar("R")
-# In whose name each model and text is made ready: it waits as long as anybody has asked of late.
+# Job owners by model and text: a load waits as long as any page has requested it recently.
 _waiting: TTLCache[bytes, Embedded] = TTLCache(64, OPEN)
 _lock = threading.Lock()
 
 
 @dataclass
 class EmbedHost(LiveHost):
-    """items: what the bench has shown so far. loading: a model is on its way."""
+    """Host of an embedded bench.
+
+    Attributes:
+        words: labels of its lesson.
+        items: output so far.
+        loading: a model is being loaded.
+    """
 
     words: LessonWords = field(kw_only=True)
     items: list[Item] = field(default_factory=list)
     loading: bool = False
 
     def emit(self, item: Item) -> None:
-        """Show this."""
+        """Add an output item."""
         self.items.append(item)
 
     def training_result(
         self, function: Callable[..., R], keywords: Mapping[str, Any], so_far: FigureCall | None
     ) -> TrainingResult[R]:
-        """As there; raises PendingError with where it can be started."""
+        """Return a finished or shipped result; PendingError says where to start the training."""
         result = super().training_result(function, keywords, so_far)
         if result is None:
             raise PendingError(self.words("embed.not_trained"))
         return result
 
     def model(self, name: str, text: str | None, other: str) -> str:
-        """The device of a model that has read the text; raises PendingError with what it waits
-        for."""
+        """Return the device of a loaded model; PendingError says what it waits for."""
         if ready.is_ready(name, text, other):
             return super().model(name, text, other)
         self.is_cacheable = False
@@ -72,7 +77,7 @@ class EmbedHost(LiveHost):
         queue = jobs.queue_for(QUEUE)
         job = queue.find(ready.load_job, **requested)
         if job is not None and job.state == "done" and pretrained.loaded(name):
-            return device_of(name)  # read before and since forgotten: it is read again now
+            return device_of(name)  # it was read before and evicted since: this run reads it again
         if job is not None and job.state == "failed":
             refused = isinstance(job.error, ValueError)
             raise PendingError(

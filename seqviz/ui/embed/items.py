@@ -1,4 +1,4 @@
-"""What a bench has said and drawn, as HTML and as figures for a page of its own."""
+"""Conversion of output items to HTML and figures for an embedded bench."""
 
 from __future__ import annotations
 
@@ -22,7 +22,12 @@ from seqviz.ui.render.badge import badge
 
 
 def figure_payload(items: Sequence[Item], start: Mapping[str, Any]) -> dict[str, Any]:
-    """The figure, of whatever kind it is. start: the defaults of the bench."""
+    """Return the figure: Plotly JSON, SVG of an Altair chart, or a client component.
+
+    Args:
+        items: output of the bench.
+        start: defaults of its controls.
+    """
     for item in items:
         match item:
             case Chart():
@@ -42,7 +47,7 @@ def _chart(item: Chart) -> dict[str, Any]:
 
 
 def svg(chart: Any) -> str:
-    """An Altair chart as a picture on paper: what moves in it, moves in its lesson only."""
+    """Return an Altair chart as a static SVG in light colors."""
     import vl_convert
 
     colored = chart.configure_range(category=list(LIGHT.colors()))
@@ -52,7 +57,7 @@ def svg(chart: Any) -> str:
 
 
 def note_payload(items: Sequence[Item], output: Output, words: LessonWords) -> dict[str, Any]:
-    """What stands above the figure, its read-outs, what is said below, and where it comes from."""
+    """Return the texts above and below the figure, the metrics, and the badge."""
     position = next(
         (k for k, item in enumerate(items) if isinstance(item, Chart | ClientComponent)), len(items)
     )
@@ -68,7 +73,7 @@ def note_payload(items: Sequence[Item], output: Output, words: LessonWords) -> d
 
 
 def _moves(items: Sequence[Item], words: LessonWords) -> str:
-    """Where a figure is a picture here, where it moves."""
+    """Return a sentence that an interactive chart is in the lesson, where it is static here."""
     charts = [item.figure.chart for item in items if isinstance(item, Chart)]
     if all(isinstance(chart, Figure) for chart in charts):
         return ""

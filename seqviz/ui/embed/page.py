@@ -1,4 +1,4 @@
-"""A bench as a page of its own: what it shows stands in it, so nothing else has to be asked for."""
+"""HTML page of an embedded bench, which contains everything that it shows."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from seqviz.ui.embed.request import EmbedRequest
 from seqviz.ui.render.share_link import frame_of
 from seqviz.ui.server.static_files import address, base
 
-# What the page loads before its script has asked for it: the same files as a lesson, without
-# Streamlit's.
+# Preloaded before the page's script requests them: the files of a lesson without Streamlit's.
 SCRIPTS = (
     "embed/embed.js", "components/native_controls.js", "bench/chart.js", "bench/live.js",
     "bench/repaint.js", "bench/drag_overlay.js", "bench/viewport.js", "bench/responsive_panels.js",
@@ -50,7 +49,7 @@ _NONE = """<!doctype html>
 <style>:root {{color-scheme: light dark}} body {{font: 1rem/1.6 system-ui, sans-serif}}</style>
 </head><body><p>{sentence}</p></body></html>
 """
-# A page that has to wait comes by itself, with and without scripts.
+# A page that has to wait reloads itself, with and without scripts.
 _WAITS = """<!doctype html>
 <html lang="{lang}"><head><meta charset="utf-8"><title>SeqViz</title>
 <noscript><meta http-equiv="refresh" content="{seconds}"></noscript>
@@ -58,7 +57,7 @@ _WAITS = """<!doctype html>
 <script type="module" src="{script}"></script>
 </head><body data-seconds="{seconds}"><p role="status">{sentence}</p></body></html>
 """
-RETRY_S = 2  # seconds after which a page that had to wait asks again, more or less
+RETRY_S = 2  # seconds, approximately, until a waiting page reloads
 _NAMES = {
     "--st-background-color": "backgroundColor", "--st-text-color": "textColor",
     "--st-primary-color": "primaryColor", "--st-border-color": "borderColor",
@@ -68,7 +67,7 @@ _NAMES = {
 
 
 def page(embed_request: EmbedRequest, embed_payload: EmbedPayload) -> str:
-    """The whole document."""
+    """Return the complete document."""
     text, slug = Text(embed_request.lang), embed_request.bench.lesson.slug
     payload = embed_payload.payload
     return _PAGE.format(
@@ -92,13 +91,18 @@ def page(embed_request: EmbedRequest, embed_payload: EmbedPayload) -> str:
 
 
 def none(lang: str, key: str) -> str:
-    """What stands where there is no bench: one sentence, by its key."""
+    """Return the page that replaces a missing bench by one sentence.
+
+    Args:
+        lang: language code.
+        key: of the sentence.
+    """
     text = Text(lang)
     return _NONE.format(lang=text("frame.language_tag"), sentence=escape(text(key)))
 
 
 def waits(lang: str) -> str:
-    """Return the page that stands where too many are opened at once; it loads itself again."""
+    """Return the page for too many concurrent requests; it reloads itself."""
     text = Text(lang)
     return _WAITS.format(
         lang=text("frame.language_tag"),
@@ -109,7 +113,7 @@ def waits(lang: str) -> str:
 
 
 def title(embed_request: EmbedRequest) -> str:
-    """The name of the bench, else that of its lesson; in Markdown."""
+    """Return the name of the bench, else of its lesson, in Markdown."""
     text, slug = Text(embed_request.lang), embed_request.bench.lesson.slug
     own = f"{slug}.bench.{embed_request.bench.name}"
     return text(own) if text.has(own) else text(f"{slug}.title")
@@ -117,11 +121,11 @@ def title(embed_request: EmbedRequest) -> str:
 
 @cache
 def colors() -> str:
-    """The house's colors in both themes, as Streamlit has them.
+    """Return the CSS of the app's colors in both themes, as in Streamlit.
 
-    Its font is used where the reader has it: it would be an eighth of all bytes, and as it comes
-    every figure would be painted again. In English the next one is the reader's own: the quotation
-    marks of a Chinese font are as wide as its signs.
+    The app's font is used only where it is installed: it would be an eighth of all bytes, and its
+    arrival would redraw every figure. In English the fallback is the system font, because the
+    quotation marks of a Chinese font are as wide as its characters.
     """
     light, dark = (
         " ".join(f"{name}: {_option(theme, option)};" for name, option in _NAMES.items())
@@ -144,8 +148,11 @@ def _option(theme: str, name: str) -> str:
 
 @cache
 def _links(is_rendered: bool, component: str) -> str:
-    """is_rendered: by the library; component: else by this script of ours, which has rules of its
-    own.
+    """Return the stylesheet and preload links.
+
+    Args:
+        is_rendered: the figure needs the drawing library.
+        component: name of a client component, which has its own stylesheet; or empty.
     """
     early = "".join(f'<link rel="modulepreload" href="{address(script)}">\n' for script in SCRIPTS)
     names = (*STYLES, f"figures/{component}.css") if component else STYLES

@@ -1,4 +1,4 @@
-"""What a bench shows in a page of its own, as data that the browser puts on screen."""
+"""Run of an embedded bench: its output as data for the browser."""
 
 from __future__ import annotations
 
@@ -33,10 +33,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class EmbedPayload:
-    """payload: what the browser is told (`assets/static/embed/embed.js`), but for who it is.
+    """Output of an embedded bench.
 
-    live: where it asks while a hand moves; None where nothing is to be moved. is_cacheable: whether
-    it would be the same for everybody who asks for the same, at any time.
+    Attributes:
+        payload: for `assets/static/embed/embed.js`, without anything that identifies the reader.
+        live: descriptor of live requests; None without live controls.
+        is_cacheable: equal requests get the same payload at any time.
     """
 
     payload: Mapping[str, Any]
@@ -44,7 +46,7 @@ class EmbedPayload:
     is_cacheable: bool
 
     def json(self, token: str = "") -> str:
-        """With what the browser names itself by; without what would end a script around it."""
+        """Return the payload as JSON with the session's token, safe inside a script element."""
         live = self.live and {**self.live, "token": token}
         payload = json.dumps({**self.payload, "live": live}, ensure_ascii=False)
         return payload.replace("<", "\\u003c")
@@ -53,9 +55,12 @@ class EmbedPayload:
 def run_embed(
     embed_request: EmbedRequest, session: Session, rank: Priority = Priority.INTERACTION
 ) -> EmbedPayload:
-    """Run the bench; what goes wrong is one sentence, beside what there is before it.
+    """Run the bench; an error becomes one sentence beside the output before it.
 
-    rank: as what it counts for the session's account.
+    Args:
+        embed_request: the bench at its settings.
+        session: charged for it.
+        rank: priority that the CPU time is recorded under.
     """
     bench, text = embed_request.bench, Text(embed_request.lang)
     words = LessonWords(bench.lesson.slug, text)
@@ -68,7 +73,7 @@ def run_embed(
         except ValueError as refusal:
             problem, host.is_cacheable = to_message(refusal, words), False
         except Exception:
-            log.exception("a bench failed in a page of its own")
+            log.exception("embed: a bench failed")
             problem, host.is_cacheable = words("frame.failed"), False
         live = _live(embed_request)
     with embed_request.reading():
@@ -92,19 +97,19 @@ def run_embed(
 
 
 def live_source(embed_request: EmbedRequest, session: Session) -> str:
-    """As JSON, only where to ask while a hand moves: the page knows all the rest."""
+    """Return only the descriptor of live requests as JSON, for a page that has the rest."""
     with run_context.acting_as(session, embed_request.bench.lesson.slug, embed_request.bench.name):
         return json.dumps({"live": _live(embed_request)})
 
 
 def apply_click(embed_request: EmbedRequest, session: Session, x: Any, y: Any) -> EmbedRequest:
-    """What is asked for by a click on a place of the figure; what is said of it may be anything."""
+    """Return the request after a click on the figure; the coordinates may be anything."""
     bench = embed_request.bench
     host = _host(embed_request, session)
     with run_context.acting_as(session, bench.lesson.slug, bench.name), suppress(ValueError):
         _run(
             embed_request, host, session, Priority.INTERACTION
-        )  # what it refuses is said when it is shown
+        )  # an error is shown with the output
     clicks = next((item.clicks for item in host.items if isinstance(item, Chart)), ClickBindings())
     start = f"{bench.prefix}."
     state = {
@@ -114,14 +119,14 @@ def apply_click(embed_request: EmbedRequest, session: Session, x: Any, y: Any) -
     if move := on_pick(bench.prefix, bench.declaration, clicks, state):
         move(x, y)
     written = {key: encoded(value) for key, value in state.items()}
-    # What a click writes into a text of the reader's stays the reader's.
+    # A click that changes a text of the reader keeps it private.
     typed = {key: written.pop(key, text) for key, text in embed_request.typed.items()}
     query = {**embed_request.link, **embed_request.view_parameters, **written}
     return parse_request(bench, query, typed, embed_request.lang, embed_request.dark)
 
 
 def lesson_link(embed_request: EmbedRequest, origin: str = "") -> str:
-    """The address of the bench in its lesson, with the same settings."""
+    """Return the URL of the bench in its lesson with the same settings."""
     lesson = embed_request.bench.lesson
     inside = (part for part, names in lesson.parts.items() if embed_request.bench.name in names)
     parts = {lesson.prefix("part"): part for part in inside}

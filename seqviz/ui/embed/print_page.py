@@ -1,7 +1,7 @@
-"""A bench as a picture for print: in grays or in colors, with its address as a code.
+"""Print page of a bench: a figure in grays or colors, with its URL as a QR code.
 
-Plotly draws in a browser only, so the page draws itself, and its buttons save what stands in it as
-SVG, and as PNG at twice the size.
+Plotly draws only in a browser, so the page draws the figure itself; its buttons save it as SVG, and
+as PNG at twice the size.
 """
 
 from __future__ import annotations
@@ -49,7 +49,14 @@ _PAGE = """<!doctype html>
 
 
 def page(origin: str, color: bool, embed_request: EmbedRequest, embed_payload: EmbedPayload) -> str:
-    """The whole document. origin: scheme and host of the server, as who asks knows it."""
+    """Return the complete document.
+
+    Args:
+        origin: scheme and host of the server as the client knows it.
+        color: False for grays.
+        embed_request: the bench at its settings.
+        embed_payload: its output.
+    """
     text, bench, payload = Text(embed_request.lang), embed_request.bench, embed_payload.payload
     url = lesson_link(embed_request, origin)
     rendered = {name: payload[name] for name in ("alt", "vega", "component") if name in payload}
@@ -91,7 +98,7 @@ def _on_paper(figure: Figure, color: bool) -> Figure:
 
 
 def _code(url: str) -> str:
-    """Nothing where a pasted text makes it too long."""
+    """Return the QR code; empty where a long text exceeds its capacity."""
     try:
         return svg_code(url, scale=3)
     except segno.DataOverflowError:

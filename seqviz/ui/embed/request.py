@@ -1,4 +1,4 @@
-"""What an address of a bench in a page of its own asks for, cleaned as a link is."""
+"""Parsing of the URL of an embedded bench; invalid settings get their defaults."""
 
 from __future__ import annotations
 
@@ -24,10 +24,16 @@ THEMES = ("light", "dark")
 class EmbedRequest:
     """A bench at some settings.
 
-    params: by prefix, of it and of the benches that it builds on. link: the same as it stands in an
-    address. typed: what a reader has written in place of it, by parameter, in no address. theme:
-    one of THEMES, or "", where the reader's own preference counts. dark: whether it is drawn for a
-    dark page.
+    Attributes:
+        bench: to be shown.
+        params: by bench prefix, its parameters and those of the benches that it depends on.
+        link: the same as query parameters.
+        typed: texts that the reader has written, by parameter; they replace the link's and are in
+            no URL.
+        lang: language code.
+        present: presenter mode.
+        theme: one of THEMES, or "" for the browser's preference.
+        dark: rendered for a dark page.
     """
 
     bench: Bench
@@ -41,23 +47,23 @@ class EmbedRequest:
 
     @property
     def style(self) -> Style:
-        """How its figure looks."""
+        """Figure style."""
         return html.style(self.lang, self.present)
 
     @property
     def shared(self) -> Mapping[str, str]:
-        """Its settings for somebody else: nothing of what a reader has written."""
+        """Settings for others, without the reader's texts."""
         return {key: value for key, value in self.link.items() if key not in self.typed}
 
     @property
     def view_parameters(self) -> Mapping[str, str]:
-        """What stands in its address beside the settings."""
+        """Query parameters besides the settings."""
         present = {"present": "true"} if self.present else {}
         return {"lang": self.lang, **present, **({"theme": self.theme} if self.theme else {})}
 
     @property
     def key(self) -> bytes:
-        """The same for all who ask for the same."""
+        """Hash that equal requests share."""
         view = (self.lang, self.present, self.theme, self.dark)
         return content_hash.hash_value(
             ("embed", self.bench.prefix, sorted(self.link.items()), view)
@@ -65,19 +71,19 @@ class EmbedRequest:
 
     @property
     def bench_parameters(self) -> Any:
-        """The parameters of the bench itself."""
+        """Parameters of the bench itself."""
         return self.params[self.bench.prefix]
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Within: a bench that reads another one's parameters gets these."""
+        """Provide these parameters to benches that read those of another one."""
         prefix = self.bench.lesson.prefix
         with self.bench.lesson.read_by(lambda name: self.params[prefix(name)]):
             yield
 
 
 def bench_of(slug: str, name: str) -> Bench | None:
-    """The bench of these names, if there is one."""
+    """Return the bench with these names, if it exists."""
     if slug not in {record.slug for record in catalog.LESSONS}:
         return None
     benches: Mapping[str, Bench] = getattr(lessons, slug).lesson.benches
@@ -87,9 +93,14 @@ def bench_of(slug: str, name: str) -> Bench | None:
 def parse_request(
     bench: Bench, query: Mapping[str, str], typed: Mapping[str, str], lang: str, dark: bool = False
 ) -> EmbedRequest:
-    """What is asked for. query: of the address; what is not possible in it has its default.
+    """Return the request of a query.
 
-    typed: texts that a reader has written, which count before those of the address.
+    Args:
+        bench: to be shown.
+        query: of the URL; invalid values get their defaults.
+        typed: texts that the reader has written; they override the query.
+        lang: language code.
+        dark: the browser prefers a dark theme.
     """
     params = _params(bench, {**query, **typed})
     link: dict[str, str] = {}
@@ -104,7 +115,7 @@ def parse_request(
 
 
 def _params(bench: Bench, given: Mapping[str, str]) -> dict[str, Any]:
-    """By prefix, in the order in which one builds on another."""
+    """Return parameters by prefix, in the order of dependency."""
     lesson = bench.lesson
     result: dict[str, Any] = {}
     for name in (*bench.after, bench.name):
@@ -119,12 +130,12 @@ def _params(bench: Bench, given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _already(result: Mapping[str, Any], bench: Bench, name: str) -> Any:
-    """The parameters of another bench; its defaults where nothing is known of it."""
+    """Return the parameters of another bench, or its defaults."""
     return result.get(bench.lesson.prefix(name)) or bench.lesson.benches[name].declaration()
 
 
 def _texts(params: Mapping[str, Any]) -> frozenset[str]:
-    """The parameters in which somebody writes."""
+    """Return the names of the text parameters."""
     return frozenset(
         f"{prefix}.{name}"
         for prefix, values in params.items()

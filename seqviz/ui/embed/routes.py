@@ -1,11 +1,10 @@
-"""Where pages of single benches are asked for, and where they tell what was set in them.
+"""HTTP routes of embedded benches: pages, updates and print pages.
 
-GET gives the page at the settings of its address, for everybody who asks for the same the same;
-POST, with the settings in the body (a reader's own texts are in no address and no log), what the
-page shows from then on, and the name of the session that a moving hand says (`ui.live.handler`). A
-page
-that opens waits in the draw queue as a page, and what was set in it as a press. No cookie is given
-and no seat taken; `ui.embed.sessions` says how many sessions there are.
+GET returns the page at the settings of its URL, the same for equal requests. POST, with the
+settings in the body (a reader's texts are in no URL and no log), returns the new output and the
+session token for live requests (`ui.live.handler`). A page is scheduled as PAGE, an update as
+INTERACTION. No cookie is set and no seat occupied; `ui.embed.sessions` limits the number of
+sessions.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-LARGEST = 250_000  # bytes of a body: every text of a bench, of which some take 10,000 characters
+LARGEST = 250_000  # bytes of a body: all texts of a bench, of which some take 10,000 characters
 BODY_SECONDS = 10.0
-WAITING = 64  # pages that one student may wait for
+WAITING = 64  # pages that one student may wait for at once
 LOOKS = ("lang", "present", "theme")
 PAGE = "text/html; charset=utf-8"
 log = logging.getLogger(__name__)
@@ -52,20 +51,25 @@ _drawing: dict[bytes, asyncio.Task[CompressedPage]] = {}
 
 @dataclass(frozen=True)
 class CachedPage:
-    """A page that everybody gets who asks for it, compressed."""
+    """A compressed page in the shared cache."""
 
     body: bytes
 
 
 class CompressedPage(NamedTuple):
-    """A page, compressed. is_for_all: whether others who ask for the same get it."""
+    """A compressed page.
+
+    Attributes:
+        body: gzip bytes.
+        is_for_all: equal requests may get it.
+    """
 
     body: bytes
     is_for_all: bool
 
 
 class _UncacheableError(Exception):
-    """A page that is not for everybody, or not for long."""
+    """A page that must not enter the shared cache."""
 
     def __init__(self, body: bytes):
         super().__init__()
@@ -73,19 +77,25 @@ class _UncacheableError(Exception):
 
 
 async def get_page(request: Request) -> Response:
-    """The page of a bench."""
+    """Respond with the page of a bench."""
     return await _opened(request, page.page)
 
 
 async def print_view(request: Request) -> Response:
-    """A bench for print: a picture with its address as a code."""
+    """Respond with the print page of a bench."""
     origin = page_head.origin(request.scope)
     color = request.query_params.get("color") == "true"
     return await _opened(request, partial(print_page.page, origin, color), origin, color)
 
 
 async def _opened(request: Request, written: Written, *kind: Any) -> Response:
-    """A page, as it is written of what the bench shows; kind: what else its words depend on."""
+    """Respond with a page.
+
+    Args:
+        request: for a bench.
+        written: returns the document from request and payload.
+        *kind: what else the document depends on, for the cache key.
+    """
     from starlette.responses import Response
 
     lang = _language(request)
@@ -110,7 +120,7 @@ async def _opened(request: Request, written: Written, *kind: Any) -> Response:
             rendered = await _while_there(request, bench, asyncio.shield(drawing))
         except Exception:
             if is_mine:
-                log.exception("a page of a bench failed")
+                log.exception("embed: a page failed")
             return Response(page.none(lang, "frame.failed"), 500, media_type=PAGE)
         if rendered is None:
             return Response(status_code=408)
@@ -122,7 +132,7 @@ async def _opened(request: Request, written: Written, *kind: Any) -> Response:
 def _begin(
     key: bytes, account: ClientQuota, work: Callable[[], CompressedPage]
 ) -> asyncio.Task[CompressedPage]:
-    """Draw a page when it is this account's turn; whoever asks for the same meanwhile shares it."""
+    """Render a page when the account gets a slot; equal requests share the task."""
     drawing = asyncio.ensure_future(handler.run_scheduled(Priority.PAGE, account, work))
     _drawing[key] = drawing
     _waiting[account] += 1
@@ -138,13 +148,13 @@ def _begin(
 
 
 async def post_update(request: Request) -> Response:
-    """What a page shows after something was set in it, with the name of its session."""
+    """Respond with the output after a change of settings, and the session's token."""
     from starlette.responses import Response
 
     bench = await asyncio.to_thread(_bench, request)
     if bench is None:
         return Response(status_code=404)
-    # Another site's page may not send this type without being asked for it.
+    # Another site's page cannot send this content type without a CORS preflight.
     if request.headers.get("content-type", "") != "application/json":
         return Response(status_code=415)
     message = await _body(request)
@@ -167,7 +177,7 @@ async def post_update(request: Request) -> Response:
         )
         result = await _while_there(request, bench, work)
     except Exception:
-        log.exception("a page of a bench failed")
+        log.exception("embed: an update failed")
         return Response(status_code=500)
     finally:
         session.n_pending -= 1
@@ -186,7 +196,7 @@ def _language(request: Request, message: Mapping[str, Any] | None = None) -> str
 
 
 def _known(bench: Bench, query: Mapping[str, str]) -> dict[str, str]:
-    """What of an address this bench looks at."""
+    """Return the query parameters that this bench uses."""
     starts = tuple(f"{bench.lesson.prefix(name)}." for name in (*bench.after, bench.name))
     return {key: text for key, text in query.items() if key in LOOKS or key.startswith(starts)}
 
@@ -199,7 +209,7 @@ def _page(
     lang: str,
     account: ClientQuota,
 ) -> CompressedPage:
-    """In a thread, when it is its turn."""
+    """Return a page, rendered in a thread with a slot."""
 
     def build() -> CachedPage:
         embed_request = parse_request(bench, query, {}, lang)
@@ -220,7 +230,7 @@ def _page(
 
 
 def _told(bench: Bench, message: Mapping[str, Any], lang: str, session: Embedded) -> bytes:
-    """In a thread, when it is its turn."""
+    """Return an update, rendered in a thread with a slot."""
     query, typed = _known(bench, _texts(message.get("query"))), _texts(message.get("texts"))
     embed_request: EmbedRequest = parse_request(
         bench, query, _known(bench, typed), lang, message.get("dark") is True
@@ -233,7 +243,7 @@ def _told(bench: Bench, message: Mapping[str, Any], lang: str, session: Embedded
 
 
 async def _body(request: Request) -> dict[str, Any] | None:
-    """What was sent, if it is small enough and a JSON object."""
+    """Return the body as a JSON object; None if it is too large, slow or invalid."""
     full = bytearray()
     try:
         async with asyncio.timeout(BODY_SECONDS):
@@ -248,7 +258,7 @@ async def _body(request: Request) -> dict[str, Any] | None:
 
 
 def _texts(message: object) -> dict[str, str]:
-    """The texts by name in what a browser says; half a letter of UTF-16 in them is none."""
+    """Return the text values of a browser's object; lone surrogates are replaced."""
     if not isinstance(message, dict):
         return {}
     return {
@@ -259,7 +269,7 @@ def _texts(message: object) -> dict[str, str]:
 
 
 async def _while_there(request: Request, bench: Bench, work: Awaitable[R]) -> R | None:
-    """What the work gives; None where nobody waits for it any more."""
+    """Return the result of the work; None where the client has disconnected."""
     started = time.perf_counter()
     gone: asyncio.Future[Any] = asyncio.ensure_future(handler.wait_for_disconnect(request))
     try:
@@ -271,7 +281,14 @@ async def _while_there(request: Request, bench: Bench, work: Awaitable[R]) -> R 
 
 
 def _zipped(request: Request, body: bytes, kind: str, store: bool = True) -> Response:
-    """store: whether a browser may keep it, and ask whether it is still so."""
+    """Return a response from gzip bytes, decompressed if the client requires it.
+
+    Args:
+        request: of the client.
+        body: gzip bytes.
+        kind: media type.
+        store: the browser may cache it and must revalidate.
+    """
     from starlette.responses import Response
 
     headers = {"cache-control": "no-cache" if store else "no-store", "vary": "Accept-Encoding"}

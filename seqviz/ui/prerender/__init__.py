@@ -1,1 +1,1 @@
-"""The first figure of a page, rendered before Streamlit connects."""
+"""Shell and first figure of a page, shown before Streamlit connects."""

@@ -1,8 +1,7 @@
-"""Draws what comes with a page: the first bench's figure, at its defaults as `ui.live.handler`
-answers.
+"""Rendering of first figures: the first bench of each lesson at its defaults.
 
-When the lesson has been seen, or at start, with the models that are preloaded. Before that, and
-where the address has settings of the lesson, its place is empty (`first_page`).
+A figure is rendered after the first visit of its lesson, or at the start with the preloaded models.
+Until then, and where the URL has settings of the lesson, the shell has an empty box (`shell.page`).
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _begun: set[tuple[str, str]] = set()
 
 
 def mark_current(slug: str, lang: str) -> None:
-    """Somebody has this lesson on the screen: draw its first figure for those who come next."""
+    """Render the first figure of a lesson that is on screen, for the next visitors."""
     if static_files.SERVED.on and (slug, lang) not in _begun:
         _begun.add((slug, lang))
         if shell.load_figure(slug, lang) is None:
@@ -48,7 +47,7 @@ def mark_current(slug: str, lang: str) -> None:
 
 
 def draw_all() -> None:
-    """Those of every lesson in every language, as far as what they need is here."""
+    """Render the first figures of all lessons and languages for which models are available."""
     for record in catalog.LESSONS:
         for lang in LANGUAGES:
             _draw(record.slug, lang)
@@ -66,7 +65,7 @@ def _draw(slug: str, lang: str) -> None:
     except PendingError:
         _begun.discard((slug, lang))
     except Exception:
-        log.exception("a first figure failed")
+        log.exception("prerender: a first figure failed")
 
 
 def _first(slug: str) -> Bench:
@@ -82,7 +81,7 @@ def _figure(bench: Bench, lang: str, dark: str) -> dict[str, str]:
 
 @cache
 def undrawn(slug: str, lang: str) -> shell.PrerenderedFigure:
-    """A lesson's, without a figure."""
+    """Return the shell of a lesson without a figure."""
     first, text = _first(slug), Text(lang)
     key = f".st-key-bench-{first.name}"
     name = f"{slug}.bench.{first.name}"

@@ -1,10 +1,10 @@
-"""What comes with the page itself: title, goal, and the first bench's figure.
+"""Shell of a page: title, goal and first figure in the HTML that the server sends.
 
-Of Streamlit's page nothing is there until its scripts have run and its websocket has brought the
-lesson. So these stand in the page that is sent; `components/shell.js` paints the figure in the
-reader's theme and gives way to the page's own. They are made once for a language and a version of
-the app (`first_figure`), and a file in the cache keeps them for the next start: its first page
-waits neither for a lesson nor for what a lesson needs.
+Streamlit shows nothing until its scripts have run and its websocket has delivered the lesson. The
+shell is part of the page; `components/shell.js` draws the figure in the reader's theme and gives
+way to the real one. Shells are created once per language and version of the app and stored in the
+cache folder (`load_figure`), so the first page after a restart waits neither for a lesson nor for
+its imports.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PAGE = """
 _HTML = """
   <div class="masthead"><div class="title">{title}</div><b></b><b></b><b></b><b></b></div>
   <div class="goal">{goal}</div>"""
-# Home's bench, with its picture as it is on a wide window and on a phone (`tools/pictures.py`).
+# Home's bench, with its static picture for wide windows and for phones (`tools/pictures.py`).
 _HOME = """
   <div class="bench home">
     <h2 class="name">{title}</h2>
@@ -45,14 +45,17 @@ _HOME = """
     <div class="side"><p>{lead}</p><i></i></div>
   </div>"""
 _LIVE = ".seqviz-home-bench[data-live] .main-svg"
-_STEPS = 100  # that the networks of home's bench read, by default; a test looks
+_STEPS = 100  # default number of steps in home's bench; a test compares them
 
 
 @dataclass(frozen=True)
 class PrerenderedFigure:
-    """html: title and goal, and a place for the first bench. payload: of the script.
+    """Shell of a page.
 
-    figures: by theme; empty where the browser makes it, or nobody has yet.
+    Attributes:
+        html: title, goal and an empty box for the first bench.
+        payload: selectors for the script.
+        figures: by theme; empty where the browser renders it, or before it was rendered.
     """
 
     html: str
@@ -66,9 +69,13 @@ _kept: dict[tuple[str, str], PrerenderedFigure] = {}
 def page(
     slug: str, lang: str, is_plain: bool, undrawn: Callable[[str, str], PrerenderedFigure]
 ) -> str:
-    """What stands in a lesson's page, or the map's (""), before Streamlit's, as HTML.
+    """Return the shell's HTML of a lesson, or of home ("").
 
-    is_plain: with nothing set. undrawn: makes it without a figure where none has been drawn.
+    Args:
+        slug: of the lesson.
+        lang: language code.
+        is_plain: the URL has no settings, so the default figure is valid.
+        undrawn: returns the shell without a figure.
     """
     if slug:
         first = load_figure(slug, lang) or undrawn(slug, lang)
@@ -85,7 +92,7 @@ def page(
 
 
 def home_words(lang: str) -> dict[str, str]:
-    """What is written around home's bench."""
+    """Return the texts around home's bench."""
     text, slug = Text(lang), catalog.SHOWN
     return {
         "title": text(f"{slug}.bench.{catalog.lesson(slug).first[0]}"),
@@ -110,16 +117,16 @@ def _still(name: str) -> str:
 
 @cache
 def head(slug: str, lang: str) -> str:
-    """Title and goal."""
+    """Return title and goal as HTML."""
     text = Text(lang)
     goal = markdown.html(text(f"{slug}.goal"))
     return _HTML.format(title=html.escape(text(f"{slug}.title")), goal=goal)
 
 
 def load_figure(slug: str, lang: str) -> PrerenderedFigure | None:
-    """What this version of the app has drawn for a lesson on this machine."""
+    """Return the stored shell of this version of the app, if any."""
     if (slug, lang) not in _kept:
-        with suppress(OSError, ValueError, TypeError):  # none, or damaged
+        with suppress(OSError, ValueError, TypeError):  # missing or damaged
             _kept[slug, lang] = PrerenderedFigure(
                 **json.loads(_file(slug, lang).read_text("utf-8"))
             )
@@ -127,7 +134,7 @@ def load_figure(slug: str, lang: str) -> PrerenderedFigure | None:
 
 
 def save_figure(slug: str, lang: str, first: PrerenderedFigure) -> None:
-    """For the next visitor, and for the next start."""
+    """Store a shell for the next visitors and the next start."""
     _kept[slug, lang] = first
     _write(_file(slug, lang), json.dumps(asdict(first)))
 
@@ -138,7 +145,7 @@ def _file(slug: str, lang: str) -> Path:
 
 @cache
 def version() -> str:
-    """Of all that a figure is made from: code, words, data."""
+    """Return a digest of code, texts and data, everything that a figure depends on."""
     hasher = hashlib.sha256()
     for path in sorted([*PACKAGE.rglob("*.py"), *ASSETS.rglob("*.*")]):
         hasher.update(path.name.encode() + path.read_bytes())
@@ -146,9 +153,9 @@ def version() -> str:
 
 
 def _write(path: Path, content: str) -> None:
-    """Whole or not at all, in place of an older version's."""
+    """Write a file atomically and delete those of older versions."""
     slug, lang, *_ = path.name.split(".")
-    with suppress(OSError):  # a full disk, or one that cannot be written: the next start draws it
+    with suppress(OSError):  # full or read-only disk: the next start renders it again
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write.atomic_write(path) as created:
             created.write_text(content, "utf-8")

@@ -65,7 +65,7 @@ def test_garbage_is_collected_where_another_task_fails(
     monkeypatch.setattr(where, name, fails)
     until(lambda: len(collected) >= 3)
     (message,) = [
-        record for record in caplog.records if record.message == "a maintenance task failed"
+        record for record in caplog.records if record.message == "maintenance: a task failed"
     ]  # once
     assert message.task == task
 
@@ -80,7 +80,7 @@ def test_a_collection_that_fails_is_tried_again(collected, monkeypatch, caplog):
 
     monkeypatch.setattr(gc_tuning, "collect_and_freeze", first_fails)
     until(lambda: len(tries) >= 2)
-    assert "a maintenance task failed" in caplog.text
+    assert "maintenance: a task failed" in caplog.text
 
 
 def test_sessions_whose_time_is_over_are_undone(collected):

@@ -60,7 +60,7 @@ def test_a_failure_is_logged_and_leaves_the_place_empty(monkeypatch, tmp_path, c
     monkeypatch.setattr(first_figure, "_figure", lambda *_: 1 / 0)
     monkeypatch.setattr(shell, "_kept", {})
     first_figure._draw("gates", "en")
-    assert "a first figure failed" in caplog.text
+    assert "prerender: a first figure failed" in caplog.text
     assert json.loads(DATA.findall(sent("gates", "en"))[0])["figures"] == {}
 
 
