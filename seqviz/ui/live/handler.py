@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 H_SESSION = "x-seqviz-session"
 H_KNOWN_ARRAYS = "x-seqviz-known-arrays"
 H_PREFETCH = "x-seqviz-prefetch"  # the value is not on screen yet
-H_LIVE_TEXT = "x-seqviz-live-text"  # texts being typed, as JSON by the names of their controls
+H_LIVE_TEXT = "x-seqviz-live-text"  # live texts as JSON, by control name
 H_PAYLOAD = "x-seqviz-payload"  # name of a payload of a client renderer
 H_DRAGGING = "x-seqviz-dragging"  # the drag has not paused at this value
 VIEW_PARAMS = ("lang", "present", "dark", "own")  # names in the query that are no parameters
@@ -290,10 +290,10 @@ async def endpoint(request: Request) -> Response:
         typed = typed_texts(bench, request.headers.get(H_LIVE_TEXT, ""))
     except ValueError:
         return Response(status_code=400)
-    if typed:  # as the page's own text: for nobody else, and in no address
+    if typed:  # private like the page's texts: not shared, in no URL
         query = {"own": H_LIVE_TEXT, **query, **typed}
     known_arrays = frozenset(request.headers.get(H_KNOWN_ARRAYS, "").split(","))
-    session.n_pending += not is_prefetch  # one that is given up is not in the way of the hand
+    session.n_pending += not is_prefetch  # an abandoned prefetch must not block a drag
     started = time.perf_counter()
     gone: asyncio.Future[Any] = asyncio.ensure_future(wait_for_disconnect(request))
     try:

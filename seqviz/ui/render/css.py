@@ -8,7 +8,7 @@ _PAGE = """
 .stMainBlockContainer {max-width: 1200px; padding-top: 4rem; padding-bottom: 4rem;}
 .st-key-masthead {row-gap: .25rem;}
 .st-key-masthead h1 {padding: 0;}
-/* A long title takes a second line, and no switch does. */
+/* A long title wraps, the switches do not. */
 @media (min-width: 1200px) {
   .st-key-masthead {flex-wrap: nowrap;}
   .st-key-masthead > * {flex-shrink: 0;}
@@ -19,18 +19,18 @@ _PAGE = """
 [class*="st-key-bench-"] .stMarkdown.stMarkdown h2 {font-size: 1rem; padding: .375rem 0 1rem;}
 [class*="-footer"] button {padding-left: .4rem; padding-right: .4rem;}
 [class*="-figure"] {overflow: hidden;}
-/* A letter that leans is wider than its place: Streamlit, which cuts long names, would cut it. */
+/* An italic letter is wider than its box; Streamlit, which truncates names, would cut it. */
 .stApp :is(.stMarkdownEllipsis, .stButtonGroup button :is(div, p)) {
   overflow: clip; overflow-clip-margin: .3em; min-width: 0;
 }
 .stApp [data-testid="stMetricValue"] .stMarkdownEllipsis {white-space: normal;}
 .stApp .katex-display {margin: .75em 0; padding: .25em 0;}
-/* A bench out of sight is not laid out or painted again at every press: a quarter of the time. One
-   that was never in sight waits, and is as tall as its place: a jump arrives where it went. */
+/* An off-screen bench is not laid out or painted at every interaction: a quarter of the time. One
+   that was never on screen has its placeholder's height, so a jump arrives where it should. */
 [class*="st-key-bench-"] {content-visibility: auto; contain-intrinsic-size: auto 461px;}
-/* The old figure stays as it is until the new one is there; fading it only costs time. */
+/* The old figure stays until the new one arrives; fading it only costs time. */
 [data-stale="true"] {opacity: 1 !important; transition: none !important;}
-/* While a hand moves, a copy with the new numbers covers the page's own (drag_overlay.js). */
+/* During a drag, a copy with the new numbers covers the page's own (drag_overlay.js). */
 .seqviz-covered > :not(.seqviz-overlay) {display: none !important;}
 [class*="st-key-bench-"] {scroll-margin-top: 68px; outline: none;}
 .seqviz-chart {position: relative;}
@@ -47,8 +47,8 @@ _PAGE = """
   position: absolute; width: 0; height: 0; overflow: hidden;
 }
 [data-testid="stFileUploaderDropzoneInstructions"] {display: none;}
-/* On a phone the figure stays in sight while its controls are moved: what holds it apart from them
-   has no box of its own there (viewport.js). A phone is for no lecture hall. */
+/* On a phone the figure stays on screen while its controls are dragged: the containers between them
+   have no box there (viewport.js). A phone has no presenter mode. */
 @media (max-width: 640px) and (pointer: coarse) {.st-key-present {display: none;}}
 @media (max-width: 640px) {
   .st-key-masthead > :nth-child(2) {display: none;}
@@ -62,7 +62,7 @@ _PAGE = """
     background: var(--seqviz-background);
   }
 }
-/* Held sideways it stands beside its controls, and fills the window below the header. */
+/* In landscape it is beside its controls and fills the window below the header. */
 @media (min-width: 641px) and (max-height: 500px) and (pointer: coarse) {
   [data-testid="stLayoutWrapper"]:has(> [class*="-figure"] .seqviz-chart) {
     position: sticky; top: var(--seqviz-top, 3.75rem); z-index: 5;
@@ -73,7 +73,7 @@ _PAGE = """
   [class*="st-key-bench-"] {padding: .5rem;}
   [class*="st-key-bench-"] .stHorizontalBlock:has(> .stColumn) {gap: .75rem;}
 }
-/* What a finger meets has 44 pixels. */
+/* Touch targets have 44 pixels. */
 @media (pointer: coarse) {
   [class*="st-key-bench-"] :is(button:not(.help, .stTooltipHoverTarget), summary,
     input:not([type="range"], [type="checkbox"], [type="radio"])) {min-height: 2.75rem;}
@@ -87,7 +87,7 @@ _PAGE = """
 @media (max-width: 640px) {
   .st-key-masthead {column-gap: .5rem;}
   .st-key-glossary-open button {min-width: 2.75rem;}
-  .st-key-glossary-open [data-testid="stMarkdownContainer"] {  /* read aloud, not seen */
+  .st-key-glossary-open [data-testid="stMarkdownContainer"] {  /* for screen readers only */
     position: absolute; width: 1px; height: 1px; overflow: hidden;
   }
   .st-key-glossary-table :is(table, tbody, tr, td) {display: block; border: 0;}
@@ -96,13 +96,13 @@ _PAGE = """
   .st-key-glossary-table tr {padding: .4rem 0; border-bottom: 1px solid #8885;}
 }
 """
-# Type grows to 125%, charts take 60% of the window, everything around the lesson goes.
+# Type grows to 125%, charts take 60% of the window, and Streamlit's header is hidden.
 _PRESENTER = """
 html {font-size: 125%;}
 [data-testid="stHeader"], [data-testid="stSidebar"] {display: none;}
 .stMainBlockContainer.stMainBlockContainer {max-width: 1600px; padding-top: 1rem;}
-/* The place of a chart and not its frame, which fills it: what follows comes below both. On paper
-   it has the height of the figure: there a vh is a part of the sheet. */
+/* The wrapper has the height and the chart fills it, so what follows comes below both. On paper
+   it is the height of the figure: there vh refers to the sheet. */
 :root:not(.seqviz-print) [data-testid="stLayoutWrapper"]:has(> [class*="-figure"] .seqviz-chart) {
   flex-basis: 60vh; height: 60vh;
 }

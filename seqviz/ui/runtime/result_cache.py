@@ -184,7 +184,7 @@ def vega(chart: Any) -> str:
     The schema is not validated, which would take longer than all the rest; the tests validate it.
     """
     specification = chart.to_dict(validate=False)
-    for size in ("continuousWidth", "continuousHeight"):  # of Altair's default theme
+    for size in ("continuousWidth", "continuousHeight"):  # set by Altair's default theme
         specification["config"]["view"].pop(size, None)
     return json.dumps(specification)
 

@@ -27,7 +27,7 @@ from seqviz.ui.streamlit_patches import connection
 log = logging.getLogger(__name__)
 _lesson: ContextVar[str | None] = ContextVar("lesson", default=None)
 _bench: ContextVar[str] = ContextVar("bench", default="")
-KEY = "_visit"  # in the session's state
+KEY = "_visit"  # in the session state
 _acting: ContextVar[Session | None] = ContextVar("acting", default=None)
 _alive = Sessions()
 _by_token: weakref.WeakValueDictionary[str, Session] = weakref.WeakValueDictionary()

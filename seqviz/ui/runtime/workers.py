@@ -87,7 +87,7 @@ class Worker:
                 try:
                     line.send(self._does)
                     line.recv()
-                except (EOFError, OSError):  # the next one would end so, too
+                except (EOFError, OSError):  # the next process would fail, too
                     if not self._closed:
                         log.error("worker: no process starts; this process answers instead")
                     return
@@ -104,13 +104,13 @@ class Worker:
         while (item := self._asked.get()) is not None:
             future, question = item
             if not future.set_running_or_notify_cancel():
-                continue  # nobody waits for it any more
+                continue  # the caller has cancelled it
             try:
                 line.send(question)
                 if not line.poll(PATIENCE):
                     raise TimeoutError
                 answer = line.recv()
-            except (EOFError, OSError) as error:  # TimeoutError is one of these
+            except (EOFError, OSError) as error:  # TimeoutError is an OSError
                 log.warning("worker: the process is replaced (%s)", type(error).__name__)
                 future.set_exception(WorkerDiedError())
                 return
@@ -155,9 +155,9 @@ def serve(descriptor: int) -> None:
     Args:
         descriptor: file descriptor of the pipe to the parent.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent's, which then closes the line
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles it and closes the pipe
     line = Connection(descriptor)
-    with suppress(EOFError, OSError):  # the parent has gone
+    with suppress(EOFError, OSError):  # the parent has ended
         prepare, work = line.recv()
         prepare()
         line.send(None)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 BEFORE = b"<script"  # Streamlit's first script; the app's runs before it
-ROOT = b'<div id="root"'  # in which Streamlit builds its page
+ROOT = b'<div id="root"'  # element that Streamlit renders into
 OTHERS = frozenset({"present", "embed", "embed_options"})  # layouts without a shell
 TEXTS = STATIC / "text_parameters.txt"
 STALE = (b"content-length", b"etag", b"last-modified")  # describe the file only
