@@ -1,5 +1,5 @@
-// A Plotly chart that is updated in place. Streamlit's own element builds a new chart for each new
-// figure: twice the time from slider to picture, and a blink in between.
+// Plotly chart component that is updated in place. Streamlit's element creates a new chart for each
+// figure: twice the time from slider to figure, with a flicker.
 
 import { liveBench } from "./live.js";
 import { withTraceIds, repaint, turnArrows } from "./repaint.js";

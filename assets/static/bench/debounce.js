@@ -1,5 +1,5 @@
-// Debounce: when the settings of a bench have not changed for a quarter of a second, request its
-// dependent benches, each only when it is near the viewport.
+// Debounce: when the settings of a bench have not changed for 250 ms, request its dependent
+// benches, each only when it is near the viewport.
 
 import { isNear } from "./viewport.js";
 

@@ -1,6 +1,6 @@
-// Lazy loading: request the benches that are only placeholders and near the viewport. They come near
-// in many ways (scrolling, a tab, a smaller chart above, a restarted server), so their positions are
-// polled a few times a second, which takes some microseconds.
+// Lazy loading: request benches that are placeholders near the viewport. They come near in many
+// ways (scrolling, a tab, a smaller chart above, a restarted server), so their positions are polled
+// a few times per second, which takes some microseconds.
 
 import { recordVisible } from "./progress.js";
 import { isPrintShortcut, preparePrint, print, restoreScreen } from "./print.js";

@@ -1,12 +1,13 @@
 // While a control of a bench is dragged, request its figure for the current values and paint it in
-// place. Only the latest value counts: one request per bench at a time, and a stale value is neither
-// requested nor painted. When the drag is committed, the value is reported to the page once, and the
-// page renders everything as usual. If anything fails here, only that render remains.
+// place. Only the latest value counts: one request per bench at a time, and a stale value is
+// neither requested nor painted. When the drag is committed, the value is reported to the page
+// once, and the page renders everything as usual. If anything fails here, only that render remains.
 //
-// Some benches are rendered in the browser, from payloads that are loaded once (seqviz/lessons/framework/
-// lesson.py: ClientRenderer). Their script exports a class ClientRenderer(data, loadPayload): `data` is
-// the first payload, `await loadPayload(name)` another one; render(values) returns { metadata, figure }
-// as in the two lines of a server response, or null where the server has to be asked.
+// Some benches are rendered in the browser, from payloads that are loaded once (ClientRenderer in
+// seqviz/lessons/framework/lesson.py). Their script exports a class ClientRenderer(data,
+// loadPayload): `data` is the first payload, `await loadPayload(name)` another one; render(values)
+// returns { metadata, figure } like the two lines of a server response, or null where the server
+// must respond.
 
 export const COMMIT_TIMEOUT_MS = 2000; // after which the page draws the value reported last, whatever it is
 const SLOW_MS = 300; // a slower response shows a waiting mark

@@ -1,6 +1,6 @@
-// A lesson on paper. All benches are drawn first, where the reader asks for paper by key or link; a browser's
-// own menu leaves no time for that. Figures are painted anew at the width of a sheet and in light colors;
-// in place of the controls stands one line with their values; at the end, where the page is.
+// Print view of a lesson. All benches are rendered before printing by key or link; the browser's
+// own menu leaves no time for that. Figures are redrawn at the width of a sheet in light colors,
+// one line with their values replaces the controls, and the URL of the page is at the end.
 
 const TIMEOUT_MS = 60_000; // then whatever there is of the page is printed
 const INTERVAL_MS = 100;

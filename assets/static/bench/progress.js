@@ -1,6 +1,6 @@
-// What has been done on this device: lessons visited, predictions answered, exercises solved, targets reached. It stays in
-// the browser's storage; nothing of it is ever sent. Where there is none, or something else lies in it,
-// nothing is remembered and nothing else is lost.
+// Progress on this device: lessons visited, predictions answered, exercises solved, targets
+// reached. It is kept in the browser's storage and never sent. Without storage, or with foreign
+// content in it, nothing is remembered and everything else works.
 
 const KEY = "seqviz.progress";
 const DONE = /\bst-key-\w+?-((?:predict|exercise)-\w+)-done\b/; // as ui/page/questions.py names them

@@ -1,8 +1,8 @@
-// Paint only what differs from the last figure, during a drag. `Plotly.react` works out and
-// draws everything anew, whatever has changed: 30 to 60 ms. Here the values that are new are put
-// where Plotly keeps them, and its own parts draw the traces, axes, shapes and notes that they
-// belong to. Margins stay as they are. Plotly's copy of the figure is then half old, so a whole
-// painting has to follow after the drag.
+// Incremental repaint during a drag: paint only what differs from the last figure. `Plotly.react`
+// recomputes and redraws everything in 30 to 60 ms. Here new values are written to Plotly's
+// internal state, and Plotly's own functions draw the affected traces, axes, shapes and
+// annotations. Margins stay unchanged. The internal state is then partly outdated, so a full redraw
+// must follow the drag.
 
 const ARRAYS = new Set(["x", "y", "z", "base", "customdata", "text", "hovertext"]);
 const TICKS = new Set(["range", "dtick", "tick0", "tickvals", "ticktext"]);

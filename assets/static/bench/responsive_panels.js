@@ -1,4 +1,4 @@
-// On a narrow screen the panels of a figure that stand side by side are put one below the other.
+// Responsive layout: on a narrow screen, panels of a figure are stacked instead of side by side.
 
 const NARROW_PX = 560; // pixels
 const GAP = 0.11; // of the figure's height: the lower title of one panel, if it says nothing else

@@ -1,6 +1,6 @@
-// Save the chart that is on screen as SVG or PNG, without a trip to the server.
-// Plotly paints a chart as several stacked <svg> layers and Vega as one: stack them in one file.
-// A drawing of our own is one <canvas>: it goes into the file as a picture.
+// Save the rendered chart as SVG or PNG, without the server. Plotly renders a chart as several
+// stacked <svg> layers and Vega as one: they are stacked in one file. A <canvas> drawing is
+// embedded as an image.
 
 const PIXEL_RATIO = 2; // times the screen, for a slide
 

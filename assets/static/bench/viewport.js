@@ -1,5 +1,5 @@
-// Whether a bench is in the viewport or near it: at most `above` window heights over its upper edge,
-// or `ahead` below its lower one. In a closed tab a bench has no position.
+// Visibility of a bench: in the viewport or near it, at most `above` window heights over its upper
+// edge or `ahead` below its lower one. In a closed tab a bench has no position.
 export const isNear = (name, ahead, above = ahead) => {
   const bench = document.querySelector(`.st-key-bench-${name}`);
   if (bench === null || bench.getClientRects().length === 0) return false;

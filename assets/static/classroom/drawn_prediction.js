@@ -1,6 +1,7 @@
-// A prediction that is drawn on the axes of a figure before its result is shown (seqviz/lessons/framework/
-// sketch.py), alone or by a class in a room. A sketch is whole numbers: heights in parts of the axis,
-// or column and row of a cell. What it misses by is computed here and told nobody.
+// Drawn prediction: a curve or cell that is drawn on the axes of a figure before its result is
+// shown (seqviz/lessons/framework/sketch.py), alone or by a class in a room. A sketch consists of
+// integers: heights in parts of the axis, or column and row of a cell. Its error is computed here
+// and not sent.
 
 import { Chart, unpack } from "../bench/chart.js";
 import { navigate } from "./room.js";

@@ -1,4 +1,4 @@
-// A question that a class votes on: twice if the teacher likes, and hidden until it is revealed.
+// Poll of a class: one or two rounds of votes, hidden until they are revealed.
 
 import { RoomComponent, trackPress } from "./room_client.js";
 import { createElement } from "../components/slider.js";

@@ -1,5 +1,5 @@
-// A question that a teacher puts to the class comes as a sheet over the page of who follows. It stays
-// in the page where it is: only its place on the screen is another, so nothing of it is made twice.
+// Question of a teacher as a sheet over the page of a follower. It keeps its place in the page;
+// only its position on the screen changes, so nothing of it is created twice.
 
 import { createElement } from "../components/slider.js";
 

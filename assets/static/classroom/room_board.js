@@ -1,6 +1,6 @@
-// Texts that a class writes for a bench. A student sends what stands in a text field; the teacher
-// reads one after another in a window of its own, which no projector shows, and approves it or throws
-// it away; what is approved is on everybody's board.
+// Board of texts that a class writes for a bench. A student submits the content of a text field;
+// the teacher reviews submissions one by one in a separate window, which is not projected, and
+// approves or rejects them; approved texts are on every participant's board.
 
 import { trackPress } from "./room_client.js";
 import { createElement } from "../components/slider.js";

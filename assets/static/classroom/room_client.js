@@ -1,5 +1,5 @@
-// What this browser knows of its class's room, and what it says there. A teacher's token and a seat's
-// secret stay in the browser's storage; they travel in headers only.
+// Client of a room: state received from the server, and messages to it. A teacher's token and a
+// seat's secret stay in the browser's storage; they travel in headers only.
 
 import { liveBench } from "../bench/live.js";
 

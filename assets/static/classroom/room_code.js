@@ -1,4 +1,4 @@
-// Codes of rooms as they are typed, and the check letter in them: the same as seqviz/classroom/codes.py.
+// Room codes as typed, and their check letter: equivalent to seqviz/classroom/codes.py.
 
 const ALPHABET = "ACEFHJKMNPRTWXY34679";
 const TIMES_ALPHA = [0, 2, 3, 1];

@@ -1,4 +1,4 @@
-// The way into a room: open one for a class, or join one by its code.
+// Form that opens a room, or joins one by its code.
 
 import { isValid, parseCode } from "./room_code.js";
 import { openRoom, takeSeat, RoomError } from "./room_client.js";

@@ -1,5 +1,6 @@
-// A bench that a class runs: each seat is a seed. The server computes and draws (`seqviz/ui/page/
-// class_run.py`); this asks for the picture whenever there is more, and marks the own seat in it.
+// Seed experiment of a class: each seat is a seed. The server computes and plots
+// (`seqviz/ui/classroom/seed_experiment.py`); this requests the figure after each change and marks
+// the reader's seat in it.
 
 import { Chart, unpack } from "../bench/chart.js";
 import { currentView } from "./room.js";

@@ -1,5 +1,5 @@
-// For who reads the page by ear or has no mouse: what Streamlit's page and Plotly leave out is put there
-// when the page has drawn something new, and a key opens the data of the figure that has the focus.
+// Accessibility: labels that Streamlit and Plotly lack are added after each render, for screen
+// readers, and a key opens the data of the focused figure.
 
 const FIGURES = '[class*="-figure"] :is(.seqviz-chart, canvas[role="img"])';
 const SCROLLABLE = ".katex-display, .stMarkdown table, .stCode pre, .seqviz-scrolls";

@@ -1,6 +1,7 @@
-// Over plain http, as in a classroom's network, a browser gives scripts no clipboard, and in a frame it may refuse
-// it: what copies (`st.code`, tables) would do nothing. Then a selection is copied instead; and where the browser
-// does not do that either, the text stays selected and a line says which keys copy it.
+// Copying without a clipboard: over plain http, as in a classroom's network, browsers give scripts
+// no clipboard, and in a frame they may refuse it, so copy buttons (`st.code`, tables) would do
+// nothing. Then a selection is copied; where that fails, too, the text stays selected and a line
+// names the keys.
 
 const HINT_MS = 10_000;
 const APPLE = /Mac|iPhone|iPad|iPod/.test(navigator.platform);

@@ -1,4 +1,4 @@
-// Words and numbers as they stand on screen, by the same names as in seqviz/core/i18n.py.
+// Format of labels and numbers, with the names of seqviz/core/i18n.py.
 
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const groupDigits = (value, digits) =>

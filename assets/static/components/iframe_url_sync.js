@@ -1,6 +1,7 @@
-// In a Space the app stands in a frame of another site's page, and the reader sees that page's address. Its query string reaches the frame
-// once, when it is loaded, and only at the app's root; so tell it every change of a setting, and find the lesson again that its link names.
-// What a reader has written stays in the frame's own address (`parent_guard.js`).
+// Synchronize the URL of a Space's page with the app in its frame. The frame receives the page's
+// query string once, when it loads, and only at the app's root; so report every change of a setting
+// to the page, and open the lesson that a link names. Texts of a reader stay in the frame's own URL
+// (`parent_guard.js`).
 
 const SYNC_MS = 250;
 const STORAGE_KEY = "seqviz.parent";

@@ -1,5 +1,5 @@
-// The controls of a bench in a page of its own: sliders as in a lesson, the others native ones of the
-// same look. Each stays where it is while its value alone changes, so pointer and focus stay on it.
+// Controls of an embedded bench: sliders as in a lesson, other controls native with the same look.
+// An element stays in place while only its value changes, so pointer and focus stay on it.
 
 import { NumberBox } from "./number_box.js";
 import { Sortable } from "./sortable.js";

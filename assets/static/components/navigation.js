@@ -1,7 +1,8 @@
-// From page to page in one step of the browser's history. Streamlit alone makes several: it empties the address of the page
-// that is left, or goes to the next one without its settings, and fills in what is missing. So the address to go to is
-// there before it goes (seqviz/ui/page/navigation.py knows it). Links that would load the app anew are followed in it, as its
-// session has what cannot stand in an address: a file of one's own, answers.
+// Navigation in one step of the browser's history. Streamlit alone makes several: it clears the
+// query of the page that is left, or opens the next page without its settings, and adds them later.
+// So the target URL is set before the navigation (from seqviz/ui/page/navigation.py). Links that
+// would reload the app are followed within the session, which holds what a URL cannot: uploaded
+// files, answers.
 
 const ROOT = new URL(import.meta.url).pathname.replace(/app\/static\/.*$/, "");
 const MENU_LINKS = 'a[data-testid^="stTopNav"], a[data-testid^="stSidebarNav"]'; // Streamlit goes there itself

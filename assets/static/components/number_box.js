@@ -1,7 +1,8 @@
-// A number in a field of its own, with its label and, where it has steps, a button for one down and one up.
-// Plain, as `slider.js`: the same in a page, in embeds and in notebooks.
+// Number field with its label and, where it has steps, buttons for one step down and up. Like
+// `slider.js` it is independent of Streamlit: for pages, embeds and notebooks.
 //
-// options: { label, help, value } and those of `number_field.js`; value: null where none is given yet.
+// options: { label, help, value } and those of `number_field.js`; value: null where none is given
+// yet.
 
 import { NumberField } from "./number_field.js";
 import { createElement, labelRow } from "./slider.js";

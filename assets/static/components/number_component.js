@@ -1,4 +1,4 @@
-// A number among the controls of a bench, or below a task: the page hears of it when it has been given.
+// Number field as a Streamlit component, among the controls of a bench or below an exercise.
 
 import { NumberBox } from "./number_box.js";
 

@@ -1,9 +1,10 @@
-// A field for a number that is typed or pasted: what is meant is read, and of what cannot be read, or is out
-// of range, one sentence says why. The value then stays as it is.
+// Input for a number that is typed or pasted. It accepts common spellings; where the text is
+// unreadable or out of range, a sentence says why, and the value stays.
 //
-// options: { low, high, step, unit, whole, words }. low, high: null where there are no ends. step: of the arrow
-// keys; unit: of what is typed; both null for any number. words: a sentence for each problem.
-// onCommit(number, stepped) sets it, or null where the field is emptied, and returns what has been set.
+// options: { low, high, step, unit, whole, words }. low, high: null without bounds. step: of the
+// arrow keys; unit: step of typed values; both null for any number. words: a sentence for each
+// problem. onCommit(number, stepped) sets it, or null where the field is emptied, and returns what
+// has been set.
 
 import { interpolate } from "./format.js";
 

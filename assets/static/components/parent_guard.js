@@ -1,6 +1,7 @@
-// Inline in the page, before Streamlit's scripts (`index_page.script`). Streamlit posts its whole query string, and the address of what
-// fails, to any page that shows the app in a frame. That page is to hear settings, not what a reader writes. TEXTS, which stands before
-// this: the parameters whose values are texts (`tools/text_parameters.py`).
+// Guard of messages to the page around the app, inline before Streamlit's scripts
+// (`index_page.script`). Streamlit posts its complete query string, and the URL of failed requests,
+// to any page that frames the app. That page may receive settings, but no text of a reader. TEXTS,
+// defined before this script, lists the parameters that are texts (`tools/text_parameters.py`).
 
 const texts = new Set(TEXTS.split(" "));
 // Messages of Streamlit that go on as they are. Not among them: failures, as their addresses name a session or a file of its page alone.

@@ -1,5 +1,5 @@
-// Keys of the lecture hall: Page Down and Page Up, which a clicker sends, go from bench to bench and
-// beyond the last to the next lesson; left and right move the slider that was used last.
+// Presenter keys: Page Down and Page Up, which a clicker sends, go from bench to bench and after
+// the last to the next lesson; left and right move the slider used last.
 
 const NON_TEXT_TYPES = ["range", "checkbox", "radio", "button", "submit", "reset", "file"]; // inputs without a text
 const TEXT_FIELDS = `input:not(${NON_TEXT_TYPES.map((type) => `[type="${type}"]`)}), select, textarea, [contenteditable="true"]`;

@@ -1,6 +1,6 @@
-// Paint the figure that came with the page (`seqviz/ui/prerender/shell.py`) and show it until the
-// page's own stands in its place, or says why it does not. Streamlit's page is out of sight till then:
-// what it builds meanwhile would be seen jumping.
+// Paint the prerendered figure (`seqviz/ui/prerender/shell.py`) and show the shell until the page's
+// own figure or an error message is rendered. Streamlit's page is hidden until then, because its
+// layout jumps while it loads.
 
 import { Chart } from "../bench/chart.js";
 

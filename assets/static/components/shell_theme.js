@@ -1,6 +1,6 @@
-// Inline in the page, behind what stands in for it (`shell.js`), which gets its theme before anything
-// is painted: the reader's choice, which Streamlit keeps for this address, else the system's. Where
-// the script that shows the page cannot be loaded, the page shows itself.
+// Theme of the shell (`shell.js`), inline after it, so that it is set before the first paint: the
+// reader's choice, which Streamlit stores for this URL, else the system's. Where the script that
+// reveals the page cannot be loaded, this one reveals it.
 
 {
   const shell = document.getElementById("seqviz-shell");

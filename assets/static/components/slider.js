@@ -1,13 +1,13 @@
-// A slider on a native input, with a box for exact values, for a number or for stops in a list.
-// Plain: nothing here knows Streamlit, so embeds and notebooks use the same.
+// A slider on a native input, with a box for exact values, for a number or for stops in a list. It
+// is independent of Streamlit: for pages, embeds and notebooks.
 //
 // options: { label, help, low, high, step, start, value, whole, stops, unit, words: { exact, back,
-// forward, field } }. stops: [{ text, value }] in place of low, high and step. start: the default, where
-// a double click goes. unit: "token|tokens", as it is read after one and after several, or "".
-// words.back: there are two buttons for one step. words.field: see `number_field.js`.
-// callbacks: { onInput(text, isDragging), onRelease(), onCommit(text) }: at each input (isDragging: the
-// handle is held), when the handle is released, and once when the value is committed. Texts are values
-// as in a permalink.
+// forward, field } }. stops: [{ text, value }] in place of low, high and step. start: the default,
+// set by a double click. unit: "token|tokens", singular and plural for screen readers, or "".
+// words.back: there are buttons for one step. words.field: see `number_field.js`. callbacks: {
+// onInput(text, isDragging), onRelease(), onCommit(text) }: at each input (isDragging: the handle
+// is held), when the handle is released, and once when the value is committed. Texts are values as
+// in a permalink.
 
 import { FINE, NumberField, PAGE } from "./number_field.js";
 

@@ -1,4 +1,5 @@
-// A slider or a sortable as a Streamlit component: the bench is painted during a drag, the page runs on commit.
+// Slider or sortable list as a Streamlit component: the bench is painted during a drag, the page
+// reruns on commit.
 
 import { liveBench, sameValue, COMMIT_TIMEOUT_MS } from "../bench/live.js";
 import { Sortable } from "./sortable.js";

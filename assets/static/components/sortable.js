@@ -1,8 +1,8 @@
-// A sortable list: items are reordered by dragging, with the arrow keys, or with two buttons each. It has
-// the interface of a slider (slider.js).
+// A sortable list: items are reordered by dragging, with the arrow keys, or with two buttons each.
+// It has the interface of a slider (slider.js).
 //
-// options: { label, help, names, start, value, words: { place, earlier, later, how, start } }. names: the
-// words for each. start, value: the names in their order, "+" between them, as in a link.
+// options: { label, help, names, start, value, words: { place, earlier, later, how, start } }.
+// names: label of each item. start, value: the keys in order, joined by "+", as in a permalink.
 
 import { COMMIT_MS, createElement, labelRow } from "./slider.js";
 

@@ -1,5 +1,5 @@
-// Tell the browser the language of the page, and the server when the reader switches between light and dark: a chart whose data have not
-// changed keeps the colors it was first painted with, so it has to be sent again.
+// Set the language of the document, and report a switch of the theme to the server: a chart whose
+// data have not changed keeps the colors of its first paint, so it must be sent again.
 
 import { updateAccessibility } from "./accessibility.js";
 import { installClipboard } from "./copy.js";

@@ -1,7 +1,7 @@
-// A bench in a page of its own (`seqviz/ui/embed`): its payload comes with the page. While a
-// slider is dragged, `live.js` requests its figure as in a lesson; on commit, or when something else is
-// set, the settings go to the server, which returns the next payload.
-// What a reader writes goes in the body, never in an address.
+// Embedded bench as a page (`seqviz/ui/embed`): its first payload is part of the page. While a
+// slider is dragged, `live.js` requests its figure as in a lesson; on commit, or after another
+// change, the settings go to the server, which returns the next payload. Texts of a reader travel
+// in the body, never in a URL.
 
 import { Chart } from "../bench/chart.js";
 import { Controls } from "../components/native_controls.js";

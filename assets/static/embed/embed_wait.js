@@ -1,4 +1,4 @@
-// A figure in another site's page that has to wait for others: it is asked for again by itself.
+// Reload an embedded page that the server could not render yet.
 
 const seconds = Number(document.body.dataset.seconds);
 // A class opens its course page at one moment: spread out, so that not all ask at the same one again.

@@ -1,8 +1,9 @@
-// A bench in a notebook (seqviz/export/notebook_widget.py): its controls, its figure, what it says.
-// `element`, `Controls` and `Plotly` stand above this in the same module: a notebook has no server to ask.
+// Bench in a notebook (seqviz/export/notebook_widget.py): controls, figure, texts. `element`,
+// `Controls` and `Plotly` precede this in the same module, because a notebook has no server to load
+// them from.
 //
-// The kernel has `shown` { controls, figure, readouts, words, problem, number }; the browser has `asked`
-// { values, number }. One question is under way at a time, and the latest values only are asked.
+// The kernel has `shown` { controls, figure, readouts, words, problem, number }; the browser has
+// `asked` { values, number }. One request is pending at a time, with the latest values only.
 
 function render({ model, el }) {
   const host = createElement("div", el, { className: "seqviz-bench" });

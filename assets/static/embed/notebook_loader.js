@@ -1,7 +1,7 @@
-// What each bench in a notebook brings along (seqviz/export/notebook_widget.py): it loads the script that all of them share.
+// Loader in each notebook bench (seqviz/export/notebook_widget.py) for the script that all share.
 //
-// The script is in a model of its own, so that a saved notebook has it once. Where a page does not hand out another
-// widget's model, the kernel is asked for it.
+// The script is in a separate widget model, so a saved notebook contains it once. Where a front end
+// does not provide another widget's model, the kernel is asked for it.
 
 const scripts = (globalThis.seqvizScripts ??= new Map());
 

@@ -1,5 +1,5 @@
-// A figure for print (`seqviz/ui/embed/print_page.py`): drawn once, and saved with its name and
-// the code of its address.
+// Print page of a figure (`seqviz/ui/embed/print_page.py`): drawn once, and saved with its title
+// and the QR code of its URL.
 
 import { Chart } from "../bench/chart.js";
 import { composeSvg, download } from "../bench/save_image.js";

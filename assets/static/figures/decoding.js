@@ -1,5 +1,6 @@
-// From the scores of a next token to a draw, as in seqviz/compute/gpt: filters.py, draw.py and
-// uniform.py, by the same names. scores: Float64Array, -Infinity where a token is cut.
+// Decoding from the logits of a next token to a sample, equivalent to filters.py, draw.py and
+// uniform.py in seqviz/compute/gpt, with the same names. scores: Float64Array, -Infinity where a
+// token is cut.
 
 export const ORDER = ["penalty", "temperature", "top_k", "top_p", "min_p", "typical"];
 export const OFF = { penalty: 1, temperature: 1, top_k: 0, top_p: 1, min_p: 0, typical: 1 };

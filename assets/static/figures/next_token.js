@@ -1,6 +1,7 @@
-// Client renderer of the first bench of GPT and decoding, for drags: what
-// seqviz/lessons/gpt/next_token.py shows, from scores that have come once (seqviz/lessons/gpt/client_payload.py). The
-// figure is that of seqviz/figures/gpt/scores.py, with other numbers in its traces.
+// Client renderer of the first bench of GPT and decoding, for drags: the output of
+// seqviz/lessons/gpt/next_token.py, from scores that are loaded once
+// (seqviz/lessons/gpt/client_payload.py). The figure is that of seqviz/figures/gpt/scores.py, with
+// other numbers in its traces.
 
 import { OFF, ORDER, draw, entropy, philox, probabilities, stages } from "./decoding.js";
 import { count, interpolate, escapeHtml, number, percent } from "../components/format.js";

@@ -1,6 +1,6 @@
-// Sinusoidal positional encodings with their controls: all of it is computed here, so that it
-// answers at once, and goes on when the server is gone. The settings are reported to the server
-// on commit, for the link, the table and the code.
+// Client component of sinusoidal positional encodings with their controls. Everything is computed
+// here, so it responds at once and works without the server. Settings are reported on commit, for
+// the link, the table and the code.
 
 import { dials, interpolate, numberFormat, minus, painter, describe, valueAt } from "./sinusoid_picture.js";
 import { LAYOUTS, NAMES, STOPS, clampSettings, settingsKey } from "./sinusoid_settings.js";

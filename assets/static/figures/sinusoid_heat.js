@@ -1,4 +1,4 @@
-// The table of encodings as pixels: at most one number for each pixel, however large the table is.
+// Heatmap of the encodings as pixels: at most one number per pixel, however large the table is.
 
 import { frequency, place } from "./sinusoid_values.js";
 

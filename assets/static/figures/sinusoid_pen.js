@@ -1,4 +1,4 @@
-// What the drawings of a canvas are made of. u: one pixel at a desk, more in the lecture hall.
+// Drawing primitives of the canvas. u: one pixel on a desktop, more in presenter mode.
 
 // Words, and single Chinese characters with the punctuation that may not begin a line.
 const CHINESE = "\\u3000-\\u9fff\\uff00-\\uffef";

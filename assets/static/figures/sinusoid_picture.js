@@ -1,4 +1,4 @@
-// The picture of one setting: heatmap, the wave of a dimension, a position as hands of clocks.
+// Picture of one setting: heatmap, wave of a dimension, a position as clock hands.
 
 import { heat } from "./sinusoid_heat.js";
 import { pen } from "./sinusoid_pen.js";

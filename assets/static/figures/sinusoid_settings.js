@@ -1,4 +1,4 @@
-// What can be chosen, and what of that which is asked for can be drawn.
+// Options of the settings, and their validation.
 
 export const STOPS = {
   positions: [

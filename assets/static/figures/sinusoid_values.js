@@ -1,5 +1,5 @@
 // The sinusoidal encoding of Vaswani et al. (2017), section 3.5, in the paper's spacing: the same
-// columns as in seqviz/compute/positions/sinusoidal.py. An odd width ends in a sine alone.
+// columns as in seqviz/compute/positions/sinusoidal.py. An odd width ends with a sine.
 
 // The pair that a dimension belongs to, and whether it is the cosine of it.
 export function place(dimension, d_model, layout) {

@@ -1,6 +1,6 @@
-// A search that answers while one types, as the combobox of the ARIA practices: arrows go through what is
-// found, Enter opens it, Escape clears. Everything that can be found is there: nothing is asked for.
-// rows: [kind, name, lesson, address, what finds it] (seqviz/content/search_index.py, which also says what `normal` does).
+// Search-as-you-type combobox after the ARIA practices: arrows move through the results, Enter
+// opens one, Escape clears. All entries are in the page: no request is sent. rows: [kind, name,
+// lesson, address, keywords] (seqviz/content/search_index.py, which also defines `normal`).
 
 import { createElement } from "../components/slider.js";
 import { open } from "../components/navigation.js";

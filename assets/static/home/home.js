@@ -1,5 +1,5 @@
-// The bench of the home page: figure, slider and sentence of a lesson's first bench. It is
-// painted during a drag, as in the lesson (`live.js`), and has nothing else that the page would render.
+// Bench of the home page: figure, slider and sentence of a lesson's first bench. It is painted
+// during a drag as in the lesson (`live.js`), and has nothing else that the page would render.
 
 import { Chart, unpack } from "../bench/chart.js";
 import { liveBench } from "../bench/live.js";

@@ -1,4 +1,4 @@
-// The search of the home page, and what has been done on this device, on the cards of the lessons.
+// Search of the home page, and progress on this device, shown on the lesson cards.
 
 import { erase, read } from "../bench/progress.js";
 import { Search } from "./combobox.js";
