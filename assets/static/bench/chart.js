@@ -10,7 +10,7 @@ import { stackPanels } from "./responsive_panels.js";
 const PLOTLY_URL = new URL("../plotly.min.js", import.meta.url).href;
 const CONFIG = { displayModeBar: false, scrollZoom: false, doubleClick: "reset" };
 const FULL_PAINT_MS = 400; // after a partial paint, the full one
-// Pixels: a frame has less only until the columns of the page have their widths, or in a closed tab.
+// Pixels: a frame is narrower only until the columns of the page have their widths, or in a closed tab.
 const MIN_WIDTH_PX = 100;
 const PALETTE = "--st-chart-categorical-colors";
 const FONT_TIMEOUT_MS = 1000; // that fonts may take
@@ -85,8 +85,8 @@ export class Chart {
     if (this.size) pinFigure(this.frame.parentElement, this.size.height);
   }
 
-  // The same figure is not painted twice: after a drag the page sends it once more.
-  // isDragging: paint only what differs from the last figure.
+  // The same figure is not painted twice: after a drag the page sends it once more. isDragging: paint only
+  // what differs from the last figure.
   show(figure, alt, isDragging = false) {
     this.host.setAttribute("role", "img");
     this.host.setAttribute("aria-label", alt);
@@ -100,7 +100,7 @@ export class Chart {
     loadPlotly().then(() => this.paint(), () => (this.host.textContent = this.missing));
   }
 
-  // What is painted, parsed anew each time: Plotly writes into what it is given.
+  // Parsed again for each paint, because Plotly modifies its input.
   parse(json) {
     const { data, layout } = JSON.parse(json);
     return stackPanels(withTraceIds(data), layout, this.frame.clientWidth);
@@ -122,7 +122,7 @@ export class Chart {
     this.size = null;
     if (frame.clientWidth < MIN_WIDTH_PX) return; // `onResize` paints it when there is room
     const { traces, layout, heightFactor } = this.parse(this.json);
-    // Streamlit gave the frame's wrapper its height; stacked panels need more of it.
+    // Streamlit sets the height of the frame's wrapper; stacked panels need more.
     const height = heightFactor > 1 ? `${heightFactor * layout.height}px` : "";
     Object.assign(frame.parentElement.style, { height, flexBasis: height });
     this.size = { width: frame.clientWidth, height: frame.clientHeight };
@@ -136,7 +136,7 @@ export class Chart {
     listenForPicks(host);
   }
 
-  // In the colors that its place has now: on paper they are the light ones.
+  // Recolor for the current theme; on paper it is the light one.
   recolor() {
     if (!this.figure || !Plotly) return;
     this.json = applyTheme(this.figure, this.host);
@@ -146,7 +146,7 @@ export class Chart {
   onResize() {
     const { clientWidth: width, clientHeight: height } = this.frame;
     if (!this.json || !Plotly || width < MIN_WIDTH_PX || !height) return;
-    // In a closed tab it had no room, and its last figure has not been painted.
+    // In a closed tab it had no size, and its last figure was not painted.
     if (this.size?.width !== width || this.size?.height !== height) this.paint();
   }
 
@@ -179,7 +179,7 @@ export class Chart {
   }
 }
 
-// The figure that came with the page (`shell.js`), once painted, is not painted again in its place.
+// The prerendered figure (`shell.js`), once painted, is not painted again.
 function adoptShellChart(host) {
   const shellChart = document.querySelector("#seqviz-shell .seqviz-chart:has(.main-svg)");
   if (host.chart || !shellChart || !host.closest(shellChart.dataset.bench)) return host;
@@ -188,7 +188,7 @@ function adoptShellChart(host) {
   return shellChart;
 }
 
-// Show the page's own figure; during a drag to other values it is deferred, as the page sends it once.
+// Show the page's own figure; during a drag to other values it is deferred, because the page sends it once.
 function update(chart, data) {
   chart.cancelDeferred?.();
   chart.pageFigure = data;

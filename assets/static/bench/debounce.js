@@ -21,7 +21,7 @@ const wait = (bench, delayMs) => {
   bench.timer = setTimeout(() => triggerVisible(bench), delayMs);
 };
 
-// The page scrolls in a box of its own, whose events can be caught on their way down.
+// The page scrolls in an inner element, whose events are received in the capture phase.
 for (const event of ["scroll", "resize"]) {
   window.addEventListener(
     event,

@@ -32,8 +32,8 @@ function write(element, text) {
   if (innermost && innermost.textContent !== text) innermost.textContent = text;
 }
 
-// readouts: [{ value, beside }] in the order of the page. Another number of them waits. Of each only
-// what changes is a copy: its label and its help answer as before.
+// readouts: [{ value, caption }] in page order. A different number of them waits for the page. Only changed
+// parts are copied: label and help keep working.
 export function updateReadouts(element, readouts) {
   const metrics = element?.querySelectorAll("[data-testid=stMetric]") ?? [];
   if (metrics.length !== readouts.length) return;
@@ -51,7 +51,7 @@ export function updateBadge(element, words) {
 
 const SENTENCES = "[data-testid=stMarkdownContainer], [data-testid=stHtml]";
 
-// notes: HTML that the server has made of its own sentences; null: it stays as it is.
+// notes: HTML that the server has made of its own sentences; null: unchanged.
 export function updateNotes(elements, notes) {
   const copies = [...elements].map((element) => overlay(element));
   const sentences = copies.flatMap((copy) => [...copy.querySelectorAll(SENTENCES)]);

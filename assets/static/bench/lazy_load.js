@@ -20,7 +20,7 @@ let stop = () => {};
 let progressAt = 0;
 let anchorOf = ""; // the address of which the bench that it names has been gone to
 
-// Go to that bench, and stay at it while what is above arrives, unless the reader goes elsewhere.
+// Scroll to a bench, and stay at it while content above loads, unless the reader scrolls.
 function holdAnchor(name) {
   const interrupted = new AbortController();
   const end = performance.now() + ANCHOR_MS;
@@ -69,10 +69,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
     placeholders.filter((name) => !isRequested(name)).forEach((name) => requestedAt.set(name, now));
     setTriggerValue("visible", placeholders); // of two messages at once only the later one is heard
   };
-  // Others wait for what it loads, even when it has been passed.
+  // A bench with dependents is loaded even after the reader has passed it.
   const marginAbove = (name) => (data.leads.includes(name) ? Infinity : MARGIN_WINDOWS);
   const requestAll = () => request(data.benches);
-  // Its button turns while the file of the whole lesson is made, which waits for all benches.
+  // The button shows a spinner while the notebook is created, which waits for all benches.
   const exportSpinner = `${data.whole} [data-testid="stSpinnerIcon"]`;
   const timer = setInterval(() => {
     if (!host.isConnected) return stop(); // the reader has gone to another page

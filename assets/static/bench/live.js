@@ -37,7 +37,7 @@ function queryKey(values) {
   return parameters.toString();
 }
 
-// The first of a response's two lines: what surrounds the figure. is_transient: the same values may give
+// The first of a response's two lines: metadata of the figure. is_transient: the same values may give
 // another figure the next time.
 const metadata = (answer) => JSON.parse(answer.slice(0, answer.indexOf("\n")));
 
@@ -273,7 +273,7 @@ class LiveBench {
     return response.json();
   }
 
-  // A response made in the browser; null where the server has to be asked.
+  // A response of the client renderer; null where the server must respond.
   renderInBrowser(values) {
     const { client_renderer: rendererSource, bench: prefix } = this.source;
     if (!rendererSource || !this.clientRenderer?.renderer) return null;
@@ -287,7 +287,7 @@ class LiveBench {
     return `${JSON.stringify({ ...rendered.metadata, layout_signature: this.layoutSignature })}\n${JSON.stringify(rendered.figure)}`;
   }
 
-  // After a commit, fetch the neighboring values one by one. A busy server refuses, and so does one
+  // After a commit, prefetch the neighboring values one by one. A busy server rejects this, and so does one
   // whose page is still loading.
   async prefetch(key, texts) {
     this.prefetching?.abort();
@@ -413,8 +413,8 @@ class LiveBench {
   }
 }
 
-// Text typed into a field of the page: the figure follows, and the page hears of the text when it is
-// committed, as always. During composition (Chinese input) it is no text yet.
+// Text typed into a field of the page: the figure follows, and the page receives the text when it is
+// committed, as always. During composition (Chinese input) the text is incomplete and ignored.
 function withTextInput(event, callback) {
   if (!(event.target instanceof HTMLInputElement) || event.isComposing) return;
   for (const bench of benches.values())

@@ -23,7 +23,7 @@ const insert = (tag, text, parent, before = null) => {
 };
 
 const textOf = (element) => element?.textContent.trim().replace(/\s+/g, " ") ?? "";
-// A formula stands there twice, for eyes and for ears.
+// A formula is in the DOM twice, as visible layout and as MathML for screen readers.
 const label = (element) => {
   const copy = element?.cloneNode(true);
   copy?.querySelectorAll(".katex-html, .help, button, [data-testid=stTooltipIcon]").forEach((part) => part.remove());
@@ -99,7 +99,7 @@ const isComplete = () =>
   document.querySelector(PENDING) === null &&
   [...document.querySelectorAll(".seqviz-chart")].every(isPainted);
 
-// ask: for all benches that only keep their place.
+// requestAll: requests all benches that are placeholders.
 export async function print(requestAll) {
   const end = performance.now() + TIMEOUT_MS;
   for (let nComplete = 0; nComplete < 3 && performance.now() < end; nComplete = isComplete() ? nComplete + 1 : 0) {

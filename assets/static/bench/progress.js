@@ -5,7 +5,7 @@
 const KEY = "seqviz.progress";
 const DONE = /\bst-key-\w+?-((?:predict|exercise)-\w+)-done\b/; // as ui/page/questions.py names them
 
-// { slug: [what] }, of which "visited" is one.
+// { slug: [task] }; "visited" is one of the tasks.
 export function read() {
   try {
     const stored = JSON.parse(localStorage.getItem(KEY));
@@ -20,7 +20,7 @@ export function erase() {
   try {
     localStorage.removeItem(KEY);
   } catch {
-    // there is nothing
+    // missing or invalid
   }
 }
 
@@ -33,11 +33,11 @@ function record(slug, names) {
   try {
     localStorage.setItem(KEY, JSON.stringify({ ...all, [slug]: [...done] }));
   } catch {
-    // a browser that keeps nothing, or has no room
+    // no storage, or it is full
   }
 }
 
-// What the page of this lesson shows as done.
+// Completed tasks that the page of this lesson shows.
 export function recordVisible(slug) {
   const doneElements = document.querySelectorAll('[class*="st-key-"][class*="-done"]');
   const done = [...doneElements].map((element) => DONE.exec(element.className)?.[1]).filter(Boolean);

@@ -11,7 +11,7 @@ const equal = (a, b) =>
   a === b ||
   (typeof a === "object" && typeof b === "object" && JSON.stringify(a) === JSON.stringify(b));
 
-// The names under which two objects differ; null where one has a name that the other has not.
+// The keys in which two objects differ; null where their sets of keys differ.
 function changedNames(a, b) {
   const names = Object.keys(b);
   if (names.length !== Object.keys(a).length || names.some((name) => !(name in a))) return null;
@@ -20,7 +20,7 @@ function changedNames(a, b) {
 
 const typeOf = (values) => (Array.isArray(values) ? typeof values.find((value) => value !== null) : "number");
 
-// What there is to paint. sets: [what Plotly keeps, a name in it, its new value].
+// The changes to paint. sets: [object of Plotly's state, key, new value].
 class Changes {
   sets = [];
   traces = new Set();
@@ -36,7 +36,7 @@ class Changes {
     this.layout = host._fullLayout;
   }
 
-  // Each says whether all that differs can be painted alone.
+  // Each returns whether all differences can be painted separately.
   trace(index, before, after) {
     const full = this.data[index];
     const names = changedNames(before, after);
@@ -57,7 +57,7 @@ class Changes {
     return true;
   }
 
-  // Words on a category axis, and the shape of a heatmap, decide about the axes themselves.
+  // Labels of a category axis, and the shape of a heatmap, affect the axes themselves.
   #isCompatible(full, name, before, after) {
     if (name === "z") return before.shape !== undefined && equal(before.shape, after.shape);
     if (name !== "x" && name !== "y") return true;
@@ -105,7 +105,7 @@ class Changes {
   }
 }
 
-// False where a trace has no line any more: Plotly's parts would leave the last one.
+// False where a trace has no line any more: Plotly's functions would leave the last one.
 function recalculate(host, indices) {
   let hasPoints = true;
   for (const index of indices) {
@@ -121,7 +121,7 @@ function recalculate(host, indices) {
     const nPoints = points.filter(({ x, y }) => x !== undefined && y !== undefined).length;
     if (full.type === "scatter") hasPoints &&= nPoints > (full.mode.includes("lines") ? 1 : 0);
   }
-  // Bars of one place push one another aside.
+  // Bars at one position shift each other.
   const modules = new Set([...indices].map((index) => host._fullData[index]._module));
   for (const { crossTraceCalc } of modules)
     for (const panel of Object.values(host._fullLayout._plots)) crossTraceCalc?.(host, panel);
@@ -129,7 +129,7 @@ function recalculate(host, indices) {
   return hasPoints;
 }
 
-// The axes that no longer show what they did.
+// The axes whose range or labels have changed.
 function updateRanges(host, keys) {
   const { axes, steps } = Plotly.parts;
   const allAxes = axes.list(host, "", true);
@@ -144,7 +144,7 @@ function updateRanges(host, keys) {
   return allAxes.filter((axis, index) => keys.has(axis._name) || rangesBefore[index] !== axis.range.join());
 }
 
-// Whether words beside an axis are cut off by the edge: the margin would have to grow.
+// Return whether tick labels are cut off by the edge: the margin would have to grow.
 function hasClippedLabels(host, axes) {
   const { left } = host.getBoundingClientRect();
   const labels = axes.flatMap(({ _id: id }) => [
@@ -153,8 +153,8 @@ function hasClippedLabels(host, axes) {
   return labels.some((label) => label.getBoundingClientRect().left < left);
 }
 
-// Put other digits, all of one width, into an entry of the legend; false where more than these
-// differs. Plotly would measure each entry anew, for which the browser lays out the whole page.
+// Replace digits of one width in a legend entry; false where more than these differs. Plotly would measure
+// each entry again, for which the browser lays out the whole page.
 function renameLegendEntry(host, trace, from, to) {
   if (from.replace(/\d/g, "0") !== to.replace(/\d/g, "0")) return false;
   const entry = [...host.querySelectorAll(".legendtext")].find((text) => text.__data__?.[0]?.trace === trace);
@@ -167,8 +167,8 @@ function renameLegendEntry(host, trace, from, to) {
   return true;
 }
 
-// Draw the axes that moved. Where their words stay the same, so does what Plotly would measure them
-// for: the place of the title, and whether they reach over the edge. titled: those with another title.
+// Draw the changed axes. With equal labels, their measurements stay as well: position of the title, and
+// overflow at the edge. retitled: axes with another title.
 function drawAxes(host, movedAxes, retitled) {
   const { axes } = Plotly.parts;
   const labels = ({ _id: id }) => [...host.querySelectorAll(`.${id}tick text`)].map((label) => label.textContent).join();
@@ -187,16 +187,16 @@ function drawAxes(host, movedAxes, retitled) {
   if (toMeasure.length > 0) axes.draw(host, toMeasure.map((axis) => axis._id));
 }
 
-// A line that becomes points or is dashed otherwise is another trace, said by its name: `Plotly.react`
-// would leave some of the line.
+// A line that becomes markers or changes its dash is another trace, with another name: `Plotly.react` would
+// leave parts of the line.
 export const withTraceIds = (traces) =>
   traces.map((trace, index) => {
     const { type, mode = "", line } = trace;
     return { ...trace, uid: `${index}${type}${mode}${line?.dash ?? ""}`.replace(/\W/g, "") };
   });
 
-// Plotly turns arrows at points by the axes with which a trace was calculated, before the margins had
-// grown for the words beside them: up to 5 degrees from the line. Turn them by the axes that are drawn.
+// Plotly rotates arrows at points by the axes that a trace was calculated with, before margins grew for
+// labels: up to 5 degrees from the line. Rotate them by the axes as drawn.
 export function turnArrows(host) {
   const axis = (id) => host._fullLayout[id.replace(/^./, (letter) => `${letter}axis`)];
   const withArrows = host._fullData.filter(({ marker }) => marker?.angleref === "previous");
@@ -204,8 +204,8 @@ export function turnArrows(host) {
   if (withArrows.length > 0) Plotly.parts.plots.style(host);
 }
 
-// Paint `now` in place of `old` ({traces, layout}); false where that takes a whole painting, which
-// then has to follow.
+// Paint `after` in place of `before` ({traces, layout}); false where that needs a full redraw, which
+// must follow.
 export function repaint(host, before, after) {
   if (before.traces.length !== after.traces.length) return false;
   const changes = new Changes(host);

@@ -9,7 +9,7 @@ const SIDE_MARGINS_PX = 110; // pixels: about what stands left and right of a pa
 const axisKey = (id, letter) => letter + "axis" + (id ?? letter).slice(1);
 const span = (axis) => axis?.domain ?? [0, 1];
 
-// One entry a horizontal axis: the vertical axes drawn over it and the rectangle they share.
+// One entry per horizontal axis: the vertical axes drawn over it and the rectangle they share.
 function panels(traces, layout) {
   const panelsByAxis = new Map();
   for (const { xaxis, yaxis } of traces) {
@@ -27,10 +27,10 @@ function panels(traces, layout) {
   return [...panelsByAxis.values()].sort((a, b) => b.top - a.top || a.left - b.left);
 }
 
-// Signs of half a letter's width: all but Chinese and the like.
+// Half-width characters: all but Chinese and the like.
 const widthOf = (character) => (character.codePointAt(0) >= 0x2e80 ? 1 : 0.52);
 
-// Words with line breaks, so that none is longer than `room` letters' heights; tags have no width.
+// Wrap words so that no line is longer than `room` ems; tags have no width.
 function wrap(text, room) {
   const parts = text.match(/<[^>]*>|&[^;\s]+;|[\u2e80-\uffff]|(?:[^<&\s\u2e80-\uffff]|\u00a0)+|[^\S\u00a0]+|./gu) ?? [];
   let used = 0;
@@ -46,7 +46,7 @@ function wrap(text, room) {
     .join("");
 }
 
-// As much of a word as there is room for, in letters' heights, with dots for the rest. Numbers stay.
+// Truncate a word to the available ems, with an ellipsis. Numbers stay complete.
 function truncate(text, room) {
   if (!/\p{L}/u.test(text) || text.includes("<")) return text;
   const characters = text.match(/&[^;\s]+;|./gu) ?? [];
@@ -56,7 +56,7 @@ function truncate(text, room) {
   return characters.join("") + "…";
 }
 
-// Its first letters without dots, where there are a few letters' room only.
+// Its first letters without an ellipsis, where only a few ems are available.
 function abbreviate(text, room) {
   const truncated = truncate(text, room);
   if (truncated === text) return text;
@@ -64,8 +64,8 @@ function abbreviate(text, room) {
   return letters.slice(0, Math.max(1, Math.floor(room / widthOf(letters[0])))).join("");
 }
 
-// A table of words with narrow columns, or words side by side in a row: they are cut, and whole on
-// hover. across: pixels of the panel.
+// A table of words with narrow columns, or words side by side in a row: they are truncated, and complete
+// on hover. widthPx: of the panel.
 function fitToPanel(trace, axis, widthPx) {
   if (trace.type === "heatmap" && trace.texttemplate === "%{text}") {
     const room = widthPx / trace.text[0].length / (trace.textfont?.size ?? 12) - 0.4;
@@ -82,7 +82,7 @@ function fitToPanel(trace, axis, widthPx) {
   return { trace: { ...trace, text: fits(SMALL_FONT_PX), textfont: { ...trace.textfont, size: SMALL_FONT_PX } }, axis };
 }
 
-// The least distance along x between two words of one row.
+// The smallest distance along x between two words of one row.
 function minDistance({ x, y }) {
   const rows = new Map();
   [...x].forEach((position, index) => rows.set(y[index], [...(rows.get(y[index]) ?? []), position]));
@@ -93,7 +93,7 @@ function minDistance({ x, y }) {
   return Math.min(Infinity, ...gaps.filter((gap) => gap > 0));
 }
 
-// Headlines start at the left edge of the sheet; on a narrow screen they go on in the next line.
+// Headlines start at the left edge of the figure; on a narrow screen they wrap.
 function wrapHeadlines(layout, width) {
   const fits = (note) => wrap(note.text, (width - 56) / (note.font?.size ?? 14));
   const isHeadline = (note) => note.xref === "paper" && note.yref === "paper";
@@ -109,7 +109,7 @@ function wrapHeadlines(layout, width) {
   return { ...layout, margin, ...(annotations && { annotations }), ...(title && { title }) };
 }
 
-// {layout, traces, taller}: `taller` is how many times the usual height the figure now needs.
+// Return the layout and traces of stacked panels, with the factor by which the figure's height grows.
 export function stackPanels(traces, givenLayout, width) {
   const layout = width < NARROW_PX ? wrapHeadlines(givenLayout, width) : givenLayout;
   const allPanels = panels(traces, layout);
@@ -145,7 +145,7 @@ export function stackPanels(traces, givenLayout, width) {
     const lift = (share) => floor + (height * (share - bottom)) / (top - bottom);
     const withBar = hasColorBar(x);
     newLayout[x] = { ...layout[x], domain: [0, withBar ? COLOR_BAR_START : 1] };
-    // A panel that shared its neighbor's numbers beside it has no neighbor now.
+    // A panel that shared its neighbor's tick labels needs its own when stacked.
     for (const y of overlaid)
       newLayout[y] = { ...layout[y], domain: span(layout[y]).map(lift), showticklabels: true };
     fitPanel(x, withBar ? COLOR_BAR_START : 1);

@@ -8,7 +8,7 @@ function chartElement(key) {
   return document.querySelector(".st-key-" + key.replaceAll(".", "-"));
 }
 
-// What is drawn in an element as one SVG on its paper; null where nothing is.
+// The drawing of an element as one SVG on its background; null without one.
 export function composeSvg(host, color) {
   const layers = host.querySelectorAll("svg.main-svg, svg.marks");
   const canvas = [...host.querySelectorAll("canvas")].find((element) => element.renderAt);
@@ -42,7 +42,7 @@ export function composeSvg(host, color) {
   return svg;
 }
 
-// As a file: "svg", or "png" at twice the size.
+// Encode as a file: "svg", or "png" at twice the size.
 export function download(svg, kind, stem) {
   const blob = new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml;charset=utf-8" });
   if (kind === "svg") save(blob, `${stem}.svg`);

@@ -12,8 +12,8 @@ const SIDEWAYS = window.matchMedia("(max-height: 500px) and (pointer: coarse)");
 const HEADER_PX = 60; // pixels that Streamlit's header covers
 const MAX_PINNED_SHARE = 0.45; // of the window, for a figure that stays in sight on a phone
 
-// On a phone a figure of this height sticks below the header, and takes at most its share of the
-// window: of a taller one the lower end stays. `box` is what sticks.
+// On a phone a figure of this height sticks below the header and takes at most its share of the window;
+// of a taller one the lower end stays. `box` is the sticky element.
 export function pinFigure(box, height) {
   if (!PHONE.matches && !SIDEWAYS.matches) return;
   const available = PHONE.matches ? MAX_PINNED_SHARE * window.innerHeight : window.innerHeight - HEADER_PX;

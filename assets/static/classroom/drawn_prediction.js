@@ -25,8 +25,8 @@ const svgElement = (tag, parent, attributes) => {
 };
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
-// How far a sketch is from the computed values on average, in units of the axis (decades on a log one);
-// of a cell how much less than the largest it has.
+// Mean absolute error of a sketch in units of the axis (decades on a log axis); for a cell, the difference
+// from the largest value.
 export function meanError({ kind, ends: [low, high], y }, marks) {
   if (kind === "cell") return Math.max(...y.flat().filter((value) => value !== null)) - y[marks[1]][marks[0]];
   const allErrors = marks.map((mark, index) => (y[index] === null ? null : Math.abs(low + ((high - low) * mark) / AXIS_PARTS - y[index])));
@@ -34,11 +34,11 @@ export function meanError({ kind, ends: [low, high], y }, marks) {
   return errors.reduce((sum, error) => sum + error, 0) / errors.length;
 }
 
-// The ends of the interval of a class's median; null where there is none.
+// Bounds of the interval of the class's median; null without one.
 const interval = ({ median, below, above }) =>
   below.length ? [median.map((mark, index) => mark - below[index]), median.map((mark, index) => mark + above[index])] : null;
 
-// At how many places the computed value lies in it.
+// Number of positions where the computed value lies in it.
 export function countInside({ ends: [low, high], y }, classSketches) {
   const [lower, upper] = interval(classSketches);
   const valueAt = (mark) => low + ((high - low) * mark) / AXIS_PARTS, indices = [...y.keys()].filter((index) => y[index] !== null);
@@ -46,7 +46,7 @@ export function countInside({ ends: [low, high], y }, classSketches) {
   return { inside: insideIndices.length, places: indices.length };
 }
 
-// Heights of a curve between the places where it was drawn: straight, and level beyond them.
+// Heights of a curve between drawn positions: linear, and constant outside.
 export function fillIn(points, count) {
   const indices = [...points.keys()].sort((a, b) => a - b);
   return Array.from({ length: count }, (_, index) => {
@@ -120,9 +120,9 @@ class DrawnPrediction extends RoomComponent {
     this.render();
   }
 
-  // --- what is drawn ---------------------------------------------------------------------------
+  // --- the sketch ------------------------------------------------------------------------------
 
-  // The question that the room is at, if it is this one.
+  // The current question of the room, if it is this one.
   get question() {
     const sketch = this.room?.state?.sketch;
     return sketch?.key === this.data.key ? sketch : null;
@@ -138,7 +138,7 @@ class DrawnPrediction extends RoomComponent {
     return clamp(Math.round((AXIS_PARTS * (0 - low)) / (high - low)), 0, AXIS_PARTS);
   }
 
-  // The whole sketch; null where nothing has been drawn.
+  // The complete sketch; null before one is drawn.
   get marks() {
     const { points, data } = this;
     if (points.size === 0) return null;
@@ -155,7 +155,7 @@ class DrawnPrediction extends RoomComponent {
     this.refresh();
   }
 
-  // --- places in pixels ------------------------------------------------------------------------
+  // --- pixel positions -------------------------------------------------------------------------
 
   get axes() {
     const layout = this.chart.host._fullLayout;
@@ -231,7 +231,7 @@ class DrawnPrediction extends RoomComponent {
     this.refresh();
   }
 
-  // --- the picture -----------------------------------------------------------------------------
+  // --- rendering -------------------------------------------------------------------------------
 
   refresh() {
     if (!this.data) return;
@@ -282,7 +282,7 @@ class DrawnPrediction extends RoomComponent {
     svgElement("path", this.svg, { class: `${className} bars`, d: bars.join("") });
   }
 
-  // Where the cells will be.
+  // Positions of the cells.
   drawGrid() {
     const { x, y } = this.axes, { data } = this;
     const lines = (count, start, length) => Array.from({ length: count + 1 }, (_, at) => start + (at * length) / count);
@@ -336,7 +336,7 @@ class DrawnPrediction extends RoomComponent {
     svgElement("path", svg, { class: "median", d: medianLines.join("") });
   }
 
-  // For who does not see the picture: where the mark is that keys move.
+  // Position of the keyboard mark, for screen readers.
   updateAria() {
     const { pad, data, marks } = this, { titles, named } = data;
     const place = named.x?.[this.activeIndex] ?? number(data.x[this.activeIndex]);
@@ -363,7 +363,7 @@ class DrawnPrediction extends RoomComponent {
     setTimeout(() => (this.pendingReveal = null), RETRY_MS);
   }
 
-  // What the room says of this question: a new one hides the result, and a revealed one shows it.
+  // State of the question in the room: a new one hides the result, a revealed one shows it.
   syncRoom() {
     const { question, room, data } = this;
     if (!question || room.state.lost) return;
@@ -384,7 +384,7 @@ class DrawnPrediction extends RoomComponent {
       });
   }
 
-  // What this seat has sent, which a page that was loaded anew does not know.
+  // Restore what this seat has sent, which a reloaded page does not know.
   restoreOwn(marks) {
     this.sentMarks = marks?.join() ?? "";
     if (marks && this.points.size === 0) marks.forEach((mark, at) => this.points.set(at, mark));
@@ -467,7 +467,7 @@ class DrawnPrediction extends RoomComponent {
     return [{ text: roomWords.reveal, press: () => this.sendCommand({ action: "reveal" }), isPrimary: true }, count];
   }
 
-  // Made anew only where something else is said, so that the focus stays.
+  // Rebuilt only where the content changes, so that the focus stays.
   renderBelow() {
     this.instructions.hidden = !this.isEditable;
     const lines = this.resultLines(), buttons = this.buttons();
@@ -486,7 +486,7 @@ class DrawnPrediction extends RoomComponent {
     if (hadFocus) this.row.querySelector(`[data-part="${focused}"]`)?.focus();
   }
 
-  // The bench with the settings of the question.
+  // Open the bench at the settings of the question.
   openBench() {
     const { prefix, settings, bench } = this.data, url = new URL(location);
     for (const key of [...url.searchParams.keys()]) if (key.startsWith(`${prefix}.`)) url.searchParams.delete(key);

@@ -4,7 +4,7 @@ import { RoomComponent, trackPress } from "./room_client.js";
 import { createElement } from "../components/slider.js";
 import { interpolate, percent } from "../components/format.js";
 
-// Wilson's interval for a share, 95%, as seqviz/stats/estimate.py has it.
+// Wilson's 95% interval of a proportion, as in seqviz/stats/estimate.py.
 export function wilson(count, of) {
   const z = 1.959963984540054;
   if (of === 0) return [0, 1];
@@ -100,7 +100,7 @@ class Poll extends RoomComponent {
     }
   }
 
-  // From each answer of the first round (row) to each of the second (column).
+  // Transitions from each answer of the first round (row) to each of the second (column).
   renderFlow({ flow }) {
     if (!flow) return;
     const { words } = this.data;

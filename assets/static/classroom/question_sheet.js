@@ -5,14 +5,14 @@ import { createElement } from "../components/slider.js";
 
 const MARK = "data-seqviz-sheet"; // a name that the page's own scripts do not take away
 
-// The question that was put last, a vote or one that is drawn; null where there is none.
+// The latest question, a poll or a drawn prediction; null without one.
 export function currentQuestion({ ballot, sketch }) {
   const isDrawing = (sketch?.number ?? 0) > (ballot?.number ?? 0);
   const last = isDrawing ? sketch : ballot;
   return last && { key: last.key, number: last.number, round: last.round ?? 1, state: last.state, isDrawing };
 }
 
-// Where it stands in this page; null where the page is another's.
+// Its element in this page; null on another page.
 export const questionElement = ({ key }) => document.querySelector(`.st-key-${key.replaceAll(".", "-")}-question`);
 
 export class Sheet {
@@ -25,7 +25,7 @@ export class Sheet {
     document.addEventListener("keydown", escape, { signal });
   }
 
-  // bottom: pixels below it that are not its own.
+  // bottom: pixels below it that belong to other elements.
   show(host, words, bottom) {
     const isShown = this.host === host && host.hasAttribute(MARK);
     if (!isShown) {

@@ -33,7 +33,7 @@ const benchName = (element) => /st-key-bench-(\w+)/.exec(element.className)[1];
 const headingOf = (name) => benchElement(name)?.querySelector("h2")?.textContent;
 const benchElement = (name) => (name ? document.querySelector(`.st-key-bench-${name}`) : null);
 
-// What opens the part of the lesson in which an element is out of sight.
+// The control that opens the part of the lesson with a hidden element.
 function tabOf(element) {
   const panel = element?.closest(TAB_PANELS);
   if (!panel || element.getClientRects().length > 0) return null;
@@ -41,7 +41,7 @@ function tabOf(element) {
   return tabs.querySelectorAll("[role=tab]")[[...tabs.querySelectorAll(TAB_PANELS)].indexOf(panel)];
 }
 
-// The bench that takes the most of the window.
+// The bench with the largest visible area.
 function benchInView() {
   const visibleHeight = (element) => {
     const { top, bottom } = element.getBoundingClientRect();
@@ -60,7 +60,7 @@ function renderStyle(name) {
   return !address || clientRenderer || "own" in query ? null : [query.lang, query.present === "true", query.dark === "true"];
 }
 
-// What a teacher shows, with slider values that are not in the address yet.
+// The teacher's view, with slider values that are not in the URL yet.
 export function currentView() {
   const values = settings();
   for (const { key, slider } of sliders()) {
@@ -70,13 +70,13 @@ export function currentView() {
   return { lesson: slug(), bench: benchInView(), values };
 }
 
-// Streamlit goes where the address says, as it does for "back".
+// Streamlit follows the URL, as after "back".
 export function navigate(url) {
   history.replaceState(history.state, "", url);
   window.dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
 }
 
-// A phone has room for the short words of a part, where it has them.
+// On a phone, short labels are used where they exist.
 function appendLabel(host, { text, short, press }) {
   if (!short) return host.append(text);
   createElement("span", host, { className: "long", textContent: text });
@@ -118,7 +118,7 @@ class RoomChip {
     this.room.isFollowing = value;
   }
 
-  // lesson: whose page this is; the address is ahead of it while a page is on its way.
+  // lesson: of the rendered page; the URL is ahead of it while a page loads.
   update({ code, words, lesson }) {
     this.words = words;
     if (this.room?.code !== code) {
@@ -142,7 +142,7 @@ class RoomChip {
     this.board.close();
   }
 
-  // A student who uses a control leaves the teacher; a teacher who uses a page takes the class there.
+  // A student who uses a control detaches from the teacher; a teacher who uses a page moves the class there.
   onUserInput({ isTrusted, target, type, key }) {
     if (isTrusted && !target.closest?.(".seqviz-room")) {
       hasInput = true;
@@ -169,8 +169,8 @@ class RoomChip {
     this.reportLocation(room);
   }
 
-  // Streamlit runs the last that it was asked for: a script that asks for its own rerun while the page
-  // changes keeps the page.
+  // Streamlit runs its last request: a script that requests its own rerun while the page changes keeps
+  // the old page.
   recoverNavigation({ place }) {
     const { navigation, room } = this, now = performance.now();
     if (!room.isFollowing || !place?.values || place.lesson === room.lesson) this.navigation = { at: now, wait: NAV_RETRY_MS };
@@ -180,8 +180,8 @@ class RoomChip {
     }
   }
 
-  // Each time that there is something to do or to see in it, the question comes to who follows; who
-  // finds it revealed has not been there. It goes when the teacher moves something after that.
+  // A question is shown to followers whenever it needs an action or has a result; one that is already
+  // revealed is not shown to a newcomer. It closes when the teacher moves something afterwards.
   updateQuestion(room) {
     const question = currentQuestion(room.state), { lesson, values } = room.state.place;
     const place = question?.state === "revealed" && JSON.stringify([lesson, values]);
@@ -199,7 +199,7 @@ class RoomChip {
     this.sheet.show(host, this.words, window.innerHeight - this.host.getBoundingClientRect().top + SHEET_GAP_PX);
   }
 
-  // To the question that the class is at, wherever it is.
+  // Go to the current question of the class, wherever it is.
   openQuestion(question) {
     const { room } = this;
     room.isSheetOpen = true;
@@ -213,7 +213,7 @@ class RoomChip {
     this.sheet.hide();
   }
 
-  // Another bench than before is in sight.
+  // Another bench has become the visible one.
   onBenchChange() {
     const visible = benchInView(), state = `${visible} ${Boolean(this.board.field(benchElement(visible)))}`;
     this.visibleBench = visible;
@@ -225,7 +225,7 @@ class RoomChip {
   async reportView(room) {
     if (room.restoring) return; // the server hears first how the room was
     if (room.lesson !== slug()) return; // on its way: the address is ahead of the figures
-    // A second device of the teacher takes the class along when it is used, not when it is opened.
+    // A second device of the teacher moves the class when it is used, not when it is opened.
     hasInput ||= !room.state.place?.values;
     const place = currentView();
     const text = JSON.stringify(place);
@@ -256,7 +256,7 @@ class RoomChip {
     room.send(message).catch(() => (this.presence.json = ""));
   }
 
-  // Something that goes to the teacher, and that it has.
+  // Send something to the teacher, and show that it has arrived.
   async sendWithNotice(send, confirmation) {
     try {
       await send();
@@ -275,7 +275,7 @@ class RoomChip {
     }, NOTE_MS);
   }
 
-  // Where a place is in the app.
+  // URL of a location in the app.
   addressOf({ lesson, values }) {
     const url = new URL(location);
     for (const key of Object.keys(settings(url))) url.searchParams.delete(key);
@@ -284,7 +284,7 @@ class RoomChip {
     return url;
   }
 
-  // Questions, votes, links and goals as a table in a file; nobody's name is in it.
+  // Export questions, votes, links and goals as a table; it contains no names.
   async saveTable() {
     const summary = await this.room.get("summary");
     const rows = [["kind", "what", "round", "answer", "count"], ["seats", "", "", "", summary.seats]];
@@ -313,7 +313,7 @@ class RoomChip {
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
-  // Pause, and figures that are not to be used: they have no focus and take no press.
+  // Pause, and figures that are locked: they take no focus and no input.
   applyPermissions({ paused }) {
     const student = !this.room.isTeacher && !this.room.ended;
     for (const element of visibleBenches()) {
@@ -327,7 +327,7 @@ class RoomChip {
     return !allowed.length || allowed.includes(`${slug()}/${name}`);
   }
 
-  // The figures from the one in sight to another, in the order of the page.
+  // The figures from the visible one to another, in page order.
   benchRange(name) {
     const names = allBenches().map(benchName);
     const [first, last] = [names.indexOf(this.visibleBench), names.indexOf(name)].sort((a, b) => a - b);
@@ -372,7 +372,7 @@ class RoomChip {
     if (place.bench && place.bench !== before) this.scrollToBench(place.bench);
   }
 
-  // Only what differs. A slider moves as in a drag; for anything else the figure comes first, and the
+  // Apply only differences. A slider moves as in a drag; for anything else the figure comes first, and the
   // page navigates a little later.
   set(values, url) {
     const slidersByKey = new Map(sliders().map((control) => [control.key, control]));
@@ -386,7 +386,7 @@ class RoomChip {
     const otherKeys = [...new Set([...Object.keys(current), ...Object.keys(values)])]
       .filter((key) => !slidersByKey.has(key) && !sameValue(current[key] ?? null, values[key] ?? null));
     if (otherKeys.length === 0) return;
-    // Those of a page that was left are gone: nothing would ever draw what is set there.
+    // Sliders of a page that was left are gone: values set there would never be rendered.
     for (const liveBench of [...liveBenches()].filter(({ view, controls }) => view?.isMounted() || controls.size > 0))
       liveBench.set(Object.fromEntries(otherKeys.filter((key) => key.startsWith(`${liveBench.source?.bench}.`)).map((key) => [key, values[key] ?? null])));
     const lesson = slug();
@@ -403,7 +403,7 @@ class RoomChip {
     element?.scrollIntoView({ block: "start", behavior: "smooth" });
   }
 
-  // To a place that somebody has sent.
+  // Go to a location that a participant has sent.
   visit(place) {
     if (this.room.isTeacher) hasInput = true;
     else this.isFollowing = false;
@@ -412,7 +412,7 @@ class RoomChip {
     this.refresh();
   }
 
-  // A text of the board in its bench, at the settings for which it was sent.
+  // Open a text of the board in its bench, at the settings for which it was sent.
   useText({ lesson, bench, values, key, text }) {
     const prefix = key.replace(/[^.]*$/, "");
     const others = Object.entries(settings()).filter(([name]) => lesson === slug() && !name.startsWith(prefix));
@@ -433,14 +433,14 @@ class RoomChip {
     return names[(number - 1) % names.length] + (round ? ` ${round + 1}` : "");
   }
 
-  // Where somebody is, in the words of this page.
+  // A location in the page's language.
   describePlace({ lesson, bench }) {
     const title = this.words.lessons[lesson] ?? this.words.home;
     const heading = lesson === slug() && headingOf(bench);
     return heading ? `${title} · ${heading}` : title;
   }
 
-  // A dot for each student at each figure, hollow for who is stuck, and for each goal that is reached.
+  // A dot per student at each figure, hollow for one who is stuck, and per reached goal.
   overview({ dots, goals }) {
     const { words } = this, rows = new Map();
     const addRow = (text, full, hollow) => {
@@ -469,8 +469,8 @@ class RoomChip {
     return { render, data: [...rows] };
   }
 
-  // Made anew only where it says something else, so that the focus stays; what a press does may be
-  // another, as it is about the figure in sight.
+  // Rebuilt only where the content changes, so that the focus stays; the action of a button may change, as it
+  // refers to the visible figure.
   render() {
     if (this.isPressed()) return;
     const items = (this.renderedItems = this.items());
@@ -487,7 +487,7 @@ class RoomChip {
     }
   }
 
-  // What was sent, in the teacher's order. Nothing that a student wrote stands here: only where it is.
+  // Submissions in the teacher's order. They show only locations, no text of a student.
   renderList(sent) {
     const { words } = this;
     const list = createElement("ol", this.host, { className: "sent" });
@@ -499,7 +499,7 @@ class RoomChip {
       const onError = (error) => this.showNotice(this.errorMessage(error));
       const order = (next) => () => this.room.send({ kind: "order", sent: next }).catch(onError);
       const press = (text, onclick) => createElement("button", item, { type: "button", textContent: text, onclick });
-      // Its values are asked for when they are wanted.
+      // The values are requested when they are needed.
       const visit = (texts) => async () => {
         try {
           const { text_keys: textKeys, ...details } = await this.room.get(`submissions/${place.number}`);
@@ -524,7 +524,7 @@ class RoomChip {
     }
   }
 
-  // Which figures the class may use: from the one in sight to another.
+  // The figures that the class may use: from the visible one to another.
   rangeList() {
     const others = allBenches().map(benchName).filter((name) => name !== this.visibleBench && headingOf(name));
     const render = (host) => {
@@ -610,7 +610,7 @@ class RoomChip {
     ];
   }
 
-  // Until it is revealed: that there is one, and what opens it.
+  // Before it is revealed: that there is a question, and a button that opens it.
   questionItems(question) {
     const { words } = this;
     if (!question || question.state === "revealed") return [];
@@ -626,8 +626,8 @@ class RoomChip {
     return interpolate(this.words[`problem_${problem}`] ?? this.words.lost, details ?? {});
   }
 
-  // A new room where the server has lost this one. The page is loaded again: its own line to that
-  // server may not be there yet.
+  // Create a room where the server has lost this one. The page is reloaded, because its own connection to
+  // that server may not exist yet.
   async reopen() {
     try {
       const url = new URL(location);
@@ -638,7 +638,7 @@ class RoomChip {
     }
   }
 
-  // A seat is closed, with what it has sent.
+  // Remove a seat with its submissions.
   async removeSeat({ seat, device }) {
     try {
       await this.room.send({ kind: "remove", seat });

@@ -23,7 +23,7 @@ export class Board {
     window.addEventListener("focusin", ({ target }) => (this.lastField = target), { signal });
   }
 
-  // The text field of a bench: the one that was written in last, or the first.
+  // The text field of a bench: the last edited one, or the first.
   field(bench) {
     const fields = [...(bench?.querySelectorAll('input[type="text"]:not([role])') ?? [])].filter(keyOf);
     return fields.find((field) => field === this.lastField) ?? fields[0];
@@ -49,7 +49,7 @@ export class Board {
     await this.chip.room.send({ kind: "text", ...place, key: keyOf(input), text: input.value });
   }
 
-  // Lists above the chip, and buttons in it.
+  // Lists above the chip, and its buttons.
   items(bench) {
     const { chip, texts } = this;
     const { words, room } = chip;
@@ -94,7 +94,7 @@ export class Board {
     this.render();
   }
 
-  // The seat whose text is read is closed, with all of its texts.
+  // Remove the seat of the displayed text, with all its texts.
   async removeSeat() {
     const { chip, currentText } = this;
     this.currentText = null;
@@ -103,7 +103,7 @@ export class Board {
     this.render();
   }
 
-  // Texts that wait are in a window of their own; on a phone, which no class sees, in the chip.
+  // Pending texts are in a separate window; on a phone, which is not projected, in the chip.
   openTexts() {
     const { chip } = this;
     this.currentText = null;
@@ -136,7 +136,7 @@ export class Board {
     this.renderCard(popupDocument.body);
   }
 
-  // The first that waits: where it belongs, and what it says when that is asked for.
+  // The first pending text: its bench, and its content on request.
   renderCard(host) {
     const { chip, currentText, problem } = this;
     const { words, room } = chip;

@@ -27,7 +27,7 @@ function writeStorage(code, value) {
     const otherRooms = Object.entries(readStorage()).filter(([key]) => key !== code).slice(-8);
     localStorage.setItem(STORAGE_KEY, JSON.stringify({ ...Object.fromEntries(otherRooms), ...(value && { [code]: value }) }));
   } catch {
-    // a browser that keeps nothing: the room is forgotten with the page
+    // a browser without storage: the room is forgotten with the page
   }
 }
 
@@ -69,7 +69,7 @@ async function request(path, { payload, headers, signal } = {}) {
   throw new RoomError(response.status, await response.json().catch(() => ({})));
 }
 
-// A new room: this browser is its teacher.
+// Create a room: this browser is its teacher.
 export async function openRoom() {
   const { code, token } = await (await request("", { payload: {} })).json();
   writeStorage(code, { token });
@@ -84,15 +84,15 @@ export async function takeSeat(code) {
   return seat;
 }
 
-// Of a teacher's link for another device, ?room=CODE#teacher=TOKEN: the page has taken it out of the
-// address before anything else could (seqviz/ui/server/index_page.py). It is kept when it is proved.
+// From a teacher's link for another device, ?room=CODE#teacher=TOKEN: an inline script removes the token
+// from the URL first (seqviz/ui/server/index_page.py). It is stored once it is verified.
 function takeToken() {
   const token = window.seqvizToken;
   delete window.seqvizToken;
   return token;
 }
 
-// The questions that were put, by their numbers, with this one as it is now.
+// The questions of the room by number, with the current state of this one.
 const withLatest = (questions = [], question, names) =>
   question ? [...questions.filter(({ number }) => number !== question.number), Object.fromEntries(names.map((name) => [name, question[name]]))].slice(-MAX_QUESTIONS) : questions;
 
@@ -128,7 +128,7 @@ export class RoomClient {
     return this.isTeacher ? { "X-SeqViz-Teacher": this.credentials.token } : { "X-SeqViz-Seat": this.credentials?.seat ?? "" };
   }
 
-  // A server that does not know this page any more is asked to let it in again.
+  // Join again where the server no longer knows this page.
   async send(payload) {
     try {
       return await request(`/${this.code}/messages`, { payload, headers: this.headers });
@@ -147,12 +147,12 @@ export class RoomClient {
     return request(`/${this.code}/notebook`, { payload, headers: this.headers });
   }
 
-  // What the class runs, as it stands: see seqviz/ui/classroom/seed_experiment.py. Empty where there is nothing.
+  // Current seed experiment: see seqviz/ui/classroom/seed_experiment.py. Empty without one.
   async getPicture(looks) {
     return (await request(`/${this.code}/run?${looks}`, { headers: this.headers })).text();
   }
 
-  // What the class has drawn, once that is revealed.
+  // Drawings of the class, once they are revealed.
   async getDrawings() {
     return (await request(`/${this.code}/drawings`, { headers: this.headers })).json();
   }
@@ -173,13 +173,13 @@ export class RoomClient {
     return readStorage()[this.code]?.memory ?? {};
   }
 
-  // What a server that is started anew has forgotten, and this browser tells it then.
+  // State that a restarted server has lost and this browser restores.
   remember(changes) {
     const memory = { ...this.memory, ...changes };
     if (JSON.stringify(memory) !== JSON.stringify(this.memory)) writeStorage(this.code, { ...readStorage()[this.code], memory });
   }
 
-  // A teacher's page tells how the room was, and students' pages after it what they have answered.
+  // A teacher's page restores the room, and students' pages then restore their answers.
   async restoreServer({ epoch, forgotten, restored }) {
     const { memory } = this;
     if (this.isTeacher) {
@@ -199,7 +199,7 @@ export class RoomClient {
     for (const listener of this.listeners) listener(this);
   }
 
-  // Hear what the room is, whatever happens to the line or the server, until this tab leaves.
+  // Receive events, reconnecting after any failure, until this tab leaves.
   async connect() {
     const { signal } = this.controller;
     for (let wait = RETRY_MS; !signal.aborted && !this.ended; wait = Math.min(MAX_RETRY_MS, 2 * wait)) {
@@ -217,12 +217,12 @@ export class RoomClient {
       }
       this.state &&= { ...this.state, lost: true };
       this.notify();
-      // Not all of a class at the same moment.
+      // Spreads the reconnects of a class.
       if (!this.ended) await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random())));
     }
   }
 
-  // A room that is not found is gone: for its teacher at once, whose token nobody else can refuse.
+  // A missing room is gone: for its teacher at once, because only the room's own server could reject the token.
   onError(error) {
     this.error = error;
     if (error.problem === "sent_out") this.end("sent_out");
@@ -233,14 +233,14 @@ export class RoomClient {
     else if (this.state && this.nMissing >= MAX_MISSING) this.end("ended");
   }
 
-  // why: the words for it.
+  // why: the message for it.
   end(why) {
     this.ended = true;
     this.endReason = why;
     writeStorage(this.code, null);
   }
 
-  // With the token of a link, if this server has given it for this room; else as before.
+  // Use the token of a link, if this server has issued it for this room; else continue as before.
   async enter() {
     this.credentials = readStorage()[this.code] ?? null;
     const token = this.claimedToken ?? this.credentials?.token;
@@ -326,7 +326,7 @@ function whenUsed(signal) {
 
 let current = null;
 
-// The room of this tab; the one before is left.
+// Set the room of this tab; the previous one is left.
 export function joinRoom(code) {
   if (current?.code !== code) {
     current?.leave();

@@ -3,10 +3,10 @@
 const ALPHABET = "ACEFHJKMNPRTWXY34679";
 const TIMES_ALPHA = [0, 2, 3, 1];
 
-// In lower case, full-width, with spaces or a hyphen.
+// Normalize case, full-width forms, spaces and hyphens.
 export const parseCode = (text) => text.normalize("NFKC").toUpperCase().replace(/[\s\-–—·]/g, "");
 
-// Whether its letters fit together: one wrong letter, or two neighbors that are swapped, never do.
+// Return whether the check letter fits: it never does after one wrong letter or two swapped neighbors.
 export function isValid(code) {
   let checkGF4 = 0, checkMod5 = 0;
   for (const letter of code) {
@@ -18,5 +18,5 @@ export function isValid(code) {
   return code !== "" && checkGF4 === 0 && checkMod5 === 0;
 }
 
-// As it is written for people: in two halves.
+// Format for people: in two halves.
 export const formatCode = (code) => `${code.slice(0, Math.ceil(code.length / 2))} ${code.slice(Math.ceil(code.length / 2))}`;

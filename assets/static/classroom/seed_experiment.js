@@ -47,7 +47,7 @@ class SeedExperiment extends RoomComponent {
     this.render();
   }
 
-  // The run of this bench, if that is what the class runs.
+  // The run of this bench, if the class runs it.
   get run() {
     const run = this.room?.state?.run;
     return run && run.lesson === this.data.lesson && run.bench === this.data.bench ? run : null;
@@ -72,7 +72,7 @@ class SeedExperiment extends RoomComponent {
     if (this.seed !== this.markedSeed) this.markSeed();
   }
 
-  // The own one; a teacher has none.
+  // The reader's seat; a teacher has none.
   get seed() {
     return this.room?.isTeacher ? null : (this.room?.credentials?.number ?? null);
   }
@@ -87,7 +87,7 @@ class SeedExperiment extends RoomComponent {
     this.render();
   }
 
-  // The last version only: one request at a time.
+  // Request the latest version only, one request at a time.
   async fetchPicture(run) {
     const version = `${run.number} ${run.version}`;
     if (this.busy || version === this.requestedVersion || this.room.ended) return;
@@ -120,7 +120,7 @@ class SeedExperiment extends RoomComponent {
     if (before?.number !== number && isNear(this.data.bench, MARGIN_WINDOWS)) this.host.scrollIntoView({ block: "nearest", behavior: "smooth" });
   }
 
-  // The own seat, in the figure and below it.
+  // Mark the reader's seat in the figure and below it.
   markSeed() {
     const { picture, seed, data: { words } } = this;
     if (!picture?.figure || picture.problem) return;
@@ -135,7 +135,7 @@ class SeedExperiment extends RoomComponent {
     this.chart.show(JSON.stringify(figure), picture.alt);
   }
 
-  // The numbers of a seed, each with its name where there are several.
+  // The results of a seed, each with its name where there are several.
   formatValues([, , values]) {
     const { kinds } = this.picture;
     return values.map((value, index) => (kinds.length ? `${kinds[index]} ${value}` : value)).join(" · ");

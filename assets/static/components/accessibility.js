@@ -14,7 +14,7 @@ const dataButton = (figure) => {
   return bench && document.querySelector(`.${bench}-data button`);
 };
 
-// The sentences under a figure describe it; they have come, or have others in their place.
+// The sentences under a figure describe it; they were added or replaced.
 function describe(figure) {
   const bench = keyOf(figure.closest('[class*="-figure"]'), "-figure");
   const notes = [...document.querySelectorAll(`[class*="${bench}-notes-"]`)].filter((note) => !note.closest(".seqviz-overlay"));
@@ -27,7 +27,7 @@ function set(element, name, value) {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
 
-// A picture can have the focus, for its key and for its words.
+// Make an image focusable, for its key and its description.
 function makeFiguresFocusable() {
   for (const figure of document.querySelectorAll(FIGURES)) {
     if (!dataButton(figure)) continue;
@@ -38,7 +38,7 @@ function makeFiguresFocusable() {
   }
 }
 
-// What is wider than its place is scrolled by the arrows, and has the focus for it.
+// Content wider than its box is focusable, so that the arrow keys scroll it.
 function makeScrollableFocusable() {
   for (const box of document.querySelectorAll(SCROLLABLE)) {
     const overflows = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible";
@@ -47,7 +47,7 @@ function makeScrollableFocusable() {
   }
 }
 
-// A bench is a group with the name that stands above it: "Data" is there once for each.
+// A bench is a group named by its heading: "Data" occurs once in each.
 function nameBenches() {
   for (const bench of document.querySelectorAll('[class*="st-key-bench-"]:not([aria-labelledby])')) {
     const title = bench.querySelector("h2[id]");
@@ -57,8 +57,8 @@ function nameBenches() {
   }
 }
 
-// In a narrow window Streamlit's list of pages has sections in it that are no items, with the items in
-// them. The word of an icon is its name in a font ("bolt icon"); Plotly measures texts in a picture.
+// In a narrow window Streamlit's page list contains sections, with the items inside. An icon's text is its
+// name in a font ("bolt icon"); Plotly measures text in a hidden image.
 const REPAIRS = [
   ['[data-testid="stSidebarNavItems"] > div', "role", "listitem"],
   ['[data-testid="stSidebarNavItems"] > div > li', "role", "none"],
@@ -72,7 +72,7 @@ function repairStreamlit() {
 
 function onKeyDown(event) {
   const { key, altKey, ctrlKey, metaKey, shiftKey, target } = event;
-  // The table keeps this key for its cells, and a panel with it in it would not close.
+  // The table uses this key for its cells, and a panel that contains it would not close.
   if (key === "Escape" && target.matches?.(".stDataFrame canvas"))
     target.closest('[role="dialog"]')?.querySelector("button")?.click();
   if (altKey || ctrlKey || metaKey || shiftKey || !["d", "D", "Enter"].includes(key)) return;

@@ -9,7 +9,7 @@ let words = {};
 let lastClicked = null; // what was clicked last
 let hint = null; // the line on the page
 
-// Whether the browser has copied this text, as if it had been selected.
+// Return whether the browser has copied this text by a selection.
 function copySelected(text) {
   const selection = getSelection(), focused = document.activeElement;
   const ranges = Array.from({ length: selection.rangeCount }, (_, index) => selection.getRangeAt(index));
@@ -30,7 +30,7 @@ function copySelected(text) {
   try {
     copied = document.execCommand("copy");
   } catch {
-    // it is not allowed to
+    // not permitted
   }
   window.removeEventListener("copy", put, true);
   field.remove();
@@ -40,7 +40,7 @@ function copySelected(text) {
   return copied && wasHandled;
 }
 
-// Select the text of the box whose button was pressed, and say how to copy it.
+// Select the text of the box whose button was pressed, and show how to copy it.
 function showKeyHint() {
   const box = lastClicked?.closest?.(".stCode")?.querySelector("pre");
   if (!box) return;
@@ -60,7 +60,7 @@ function showKeyHint() {
   setTimeout(removeHint, HINT_MS);
 }
 
-// told: the words for it, in the language of the page. What is lent stays with the page.
+// newWords: labels in the language of the page. The installed clipboard stays as long as the page.
 export function installClipboard(newWords) {
   words = newWords;
   if (navigator.clipboard?.isSeqviz) return;
@@ -70,7 +70,7 @@ export function installClipboard(newWords) {
     try {
       if (nativeWrite) return await nativeWrite(text);
     } catch {
-      // refused, as in a frame
+      // rejected, as in a frame
     }
     if (copySelected(String(text))) return;
     showKeyHint();

@@ -5,7 +5,7 @@ const groupDigits = (value, digits) =>
   value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 const withMinusSign = (text) => text.replace("-", "\u2212");
 
-// Three significant digits, commas for thousands, powers of ten where there are many noughts.
+// Three significant digits, thousands separated by commas, powers of ten for many zeros.
 export function number(value) {
   if (Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "\u2212∞";
@@ -20,9 +20,9 @@ export function number(value) {
 export const percent = (share) => (Number.isNaN(share) ? "–" : withMinusSign(`${groupDigits(100 * share, 1)}%`));
 export const count = (value) => groupDigits(value, 0);
 
-// The words of a sentence with values in their places.
+// Insert values into a sentence.
 export const interpolate = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
 const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-// A text as it is, in HTML.
+// Escape a text for HTML.
 export const escapeHtml = (text) => text.replace(/[\r\n]+/g, " ").replace(/[&<>"]/g, (character) => ENTITIES[character]);

@@ -7,7 +7,7 @@ const SYNC_MS = 250;
 const STORAGE_KEY = "seqviz.parent";
 let timer;
 
-// The site around the frame, or null. Not every browser lists it; the first page was referred from there, and a later one from ourselves.
+// The site around the frame, or null. Not every browser lists it; it is the referrer of the first page only.
 function parentOrigin() {
   let origin = location.ancestorOrigins?.[0];
   try {
@@ -15,12 +15,12 @@ function parentOrigin() {
     if (origin && origin !== location.origin) sessionStorage.setItem(STORAGE_KEY, origin);
     else origin = sessionStorage.getItem(STORAGE_KEY) ?? origin;
   } catch {
-    // a browser that keeps nothing in frames: what this page knows must do
+    // a browser without storage in frames: the page's own state must suffice
   }
   return origin && origin !== "null" ? origin : null;
 }
 
-// The settings in the address, without the site's own (__theme, __sign), and the lesson's name, which here is the path.
+// The settings in the URL without the site's own (__theme, __sign), plus the lesson's name, which is the path here.
 function parentQuery() {
   const slug = location.pathname.split("/").pop();
   const settings = window.seqvizSettings(location.search.slice(1)).split("&");
@@ -28,7 +28,7 @@ function parentQuery() {
   return (slug === "" ? ownSettings : [`lesson=${slug}`, ...ownSettings]).join("&");
 }
 
-// `/?lesson=attention&...` opens that lesson with these settings. Returns whether the page is about to be left.
+// `/?lesson=attention&...` opens that lesson with these settings. Returns whether the page is about to change.
 function openNamedLesson() {
   const named = location.search.slice(1).split("&").find((part) => part.startsWith("lesson="));
   const slug = named?.slice("lesson=".length);

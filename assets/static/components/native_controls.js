@@ -15,7 +15,7 @@ export class Controls {
     this.entries = new Map(); // key -> { element, frame, show, close }
   }
 
-  // controls: those that apply, in their order, as `seqviz/lessons/framework/control_schema.py` describes them.
+  // controls: the active ones in order, as described by `seqviz/lessons/framework/control_schema.py`.
   update(controls) {
     const keys = new Set(controls.map(({ key }) => key));
     for (const [key, entry] of this.entries)
@@ -66,7 +66,7 @@ export class Controls {
     return { show: (control) => widget.set(control[kind]), close: () => widget.close() };
   }
 
-  // Buttons side by side, of which one is on.
+  // Buttons side by side, one of them selected.
   choice(element, control) {
     return this.#group(element, control, "radio", (inputs) => inputs.find((input) => input.checked).value);
   }
@@ -132,7 +132,7 @@ export class Controls {
     return { show: ({ number }) => box.set(number), close: () => box.close() };
   }
 
-  // A reader's own text: at its end, and at each letter where the picture follows.
+  // Text input: committed at its end, and reported at each keystroke where the figure follows.
   text(element, control) {
     const field = this.#field(element, control, { tag: "input", with: { type: "text", maxLength: control.limit } });
     field.onchange = () => this.callbacks.onChange(control.key, field.value, true);

@@ -18,8 +18,8 @@ const pageOf = ({ origin, pathname }) =>
   origin === location.origin && pathname.startsWith(ROOT) ? pathname.slice(ROOT.length) : null;
 const isConnected = () => document.querySelector(".stApp")?.dataset.testConnectionState === "CONNECTED";
 
-// Where a link leads within this session: to the settings that it has, else to those that its page was left with. null: out
-// of the app, or nowhere else.
+// The target of a link within this session: its own settings, else those that its page was left with.
+// null: outside the app, or unknown.
 function resolve(url) {
   const page = pageOf(url);
   if (!(page in routes.pages) || page === pageOf(location) || !isConnected()) return null;
@@ -31,19 +31,19 @@ function resolve(url) {
   return `${url.pathname}${queryString && `?${queryString}`}${url.hash}`;
 }
 
-// A page begins at its top, or at the bench that its link names.
+// A page opens at its top, or at the bench that its link names.
 function pushAddress(address) {
   history.pushState({}, "", address);
   document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
 }
 
-// Streamlit goes where the address says, as it does for "back".
+// Streamlit follows the URL, as after "back".
 function go(address) {
   pushAddress(address);
   window.dispatchEvent(new PopStateEvent("popstate", { state: history.state }));
 }
 
-// Open an address of the app, in this session where that is possible.
+// Open a URL of the app, within this session where possible.
 export function open(href) {
   const address = resolve(new URL(href, location.href));
   if (address === null) location.assign(href);

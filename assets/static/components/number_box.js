@@ -41,7 +41,7 @@ export class NumberBox {
     this.field = new NumberField(input, this.host, options, (number, stepped) => this.report(number, stepped));
     if (step === null) return;
     for (const [sign, name, key] of [["\u2212", "decrement", "ArrowDown"], ["+", "increment", "ArrowUp"]]) {
-      // By keyboard the arrow keys do the same.
+      // For the keyboard the arrow keys do the same.
       const button = createElement("button", row, { type: "button", textContent: sign, tabIndex: -1 });
       button.setAttribute("aria-label", words[name]);
       button.onclick = () => this.field.step(key);

@@ -12,7 +12,7 @@ const NUMBER = /^([+-]?)\s*(\d+(?:[.,]\d*)?|[.,]\d+)(e[+-]?\d+)?$/i;
 export const PAGE = 10; // steps of Page Up and Page Down
 export const FINE = 10; // parts of a step, with Shift
 
-// A text with the signs of a plain keyboard: full-width forms, other dashes, the Chinese full stop.
+// Convert a text to ASCII: full-width forms, other dashes, the Chinese full stop.
 export const normalizeText = (text) =>
   text
     .replace(/[\uff01-\uff5e]/g, (character) => String.fromCharCode(character.charCodeAt(0) - 0xfee0))
@@ -21,8 +21,8 @@ export const normalizeText = (text) =>
     .replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2069]/g, "")
     .trim();
 
-// { number } or { problem: "unread", "thousands", "range" or "whole" }. A mark before exactly three digits may
-// be one of thousands, as in 1,000; what is certain is only a point in a number that need not be whole.
+// Return { number } or { problem: "unread", "thousands", "range" or "whole" }. A mark before exactly three digits
+// may be a thousands separator, as in 1,000; only a point in a number that need not be an integer is unambiguous.
 export function read(text, { low = null, high = null, whole = false } = {}) {
   const match = NUMBER.exec(normalizeText(text));
   if (!match) return { problem: "unread" };
@@ -41,12 +41,12 @@ const formatValue = (value) => (typeof value === "number" ? String(value).replac
 export class NumberField {
   value = null;
 
-  // input: a text input. place: behind what is in it so far, what is wrong is said.
+  // input: a text input. place: element that the error message is appended to.
   constructor(input, place, options, onCommit) {
     Object.assign(this, { input, options, onCommit });
     Object.assign(input, { type: "text", autocomplete: "off", spellcheck: false });
     input.setAttribute("role", "spinbutton");
-    // The number pad of an iPhone has no minus.
+    // The number pad of an iPhone has no minus sign.
     input.inputMode = options.low === null || options.low < 0 ? "text" : options.whole ? "numeric" : "decimal";
     for (const [name, bound] of [["min", options.low], ["max", options.high]])
       if (bound !== null) input.setAttribute(`aria-value${name}`, bound);
@@ -59,7 +59,7 @@ export class NumberField {
     input.onkeydown = (event) => this.onKey(event);
   }
 
-  // What is set. A text that could not be read stays, with its sentence, until something else is.
+  // Show a set value. An unreadable text stays with its message until another value is set.
   show(value) {
     const hasChanged = value !== this.value;
     this.value = value;
@@ -93,7 +93,7 @@ export class NumberField {
     if (this.value !== number) this.showProblem("rounded", { text: this.value });
   }
 
-  // problem: as of `read`, "rounded" where the nearest possible value has been set, "" where nothing is wrong.
+  // problem: as in `read`, "rounded" where the nearest possible value was set, "" without a problem.
   showProblem(problem, details = {}) {
     const { low, high, unit: step, words } = this.options;
     const values = Object.entries({ low, high, step, ...details }).map(([name, value]) => [name, formatValue(value)]);
@@ -104,7 +104,7 @@ export class NumberField {
     else this.input.removeAttribute("aria-describedby");
   }
 
-  // Arrow keys go on from what is typed, if it is a number; Escape brings back what is set.
+  // Arrow keys continue from the typed number, if valid; Escape restores the set value.
   onKey(event) {
     if (event.isComposing || event.ctrlKey || event.altKey || event.metaKey) return;
     if (event.key === "Escape") {
@@ -115,7 +115,7 @@ export class NumberField {
     if (this.step(event.key, event.shiftKey)) event.preventDefault();
   }
 
-  // Whether this key is one that goes some steps on.
+  // Return whether this key changes the value by steps.
   step(key, fine = false) {
     const { step, whole, low, high } = this.options;
     const nSteps = { ArrowUp: 1, ArrowDown: -1, PageUp: PAGE, PageDown: -PAGE }[key];

@@ -4,7 +4,7 @@
 // defined before this script, lists the parameters that are texts (`tools/text_parameters.py`).
 
 const texts = new Set(TEXTS.split(" "));
-// Messages of Streamlit that go on as they are. Not among them: failures, as their addresses name a session or a file of its page alone.
+// Streamlit's messages that pass unchanged. Failures are not among them: their URLs name a session or a file.
 const allowedTypes = new Set([
   "GUEST_READY",
   "SCRIPT_RUN_STATE_CHANGED",
@@ -18,7 +18,7 @@ const allowedTypes = new Set([
   "[iFrameResizerChild]Ready",
 ]);
 
-// A query string without its texts. Names are read as the server reads them: `at%2Ereal.encoder` is one too.
+// Return a query string without texts. Names are decoded as the server does: `at%2Ereal.encoder` is one, too.
 window.seqvizSettings = (query) => {
   const [, questionMark, parameters] = /^(\??)(.*)$/s.exec(query);
   const isText = (part) => [...new URLSearchParams(part).keys()].some((name) => texts.has(name));
@@ -26,7 +26,7 @@ window.seqvizSettings = (query) => {
   return allowed.length ? questionMark + allowed.join("&") : "";
 };
 
-// What the page around hears in place of a message; null: nothing.
+// Return what the surrounding page receives in place of a message; null: nothing.
 const filterMessage = (message) => {
   for (const field of ["queryParams", "queryString"]) {
     if (typeof message?.[field] === "string") return { ...message, [field]: seqvizSettings(message[field]) };
@@ -34,7 +34,8 @@ const filterMessage = (message) => {
   return allowedTypes.has(message?.type ?? message) ? message : null;
 };
 
-// Another site's window cannot be changed, `parent` can. Streamlit compares it with who sends a message: so it hears nobody around, either.
+// The window of another site cannot be changed, `parent` can. Streamlit compares it with the sender of a message,
+// so it receives nothing from the surrounding page, either.
 if (window.parent !== window) {
   const outer = window.parent;
   window.parent = {

@@ -15,7 +15,7 @@ const isVisible = (element) => {
   return element.isConnected && height > 0 && bottom > 0 && top < window.innerHeight;
 };
 
-// Whether the page is now elsewhere, in this lesson or another.
+// Return whether the page has changed, in this lesson or to another.
 function goToBench(forward) {
   const page = document.querySelector('[data-testid="stMain"]');
   const benches = [...document.querySelectorAll('[class*="st-key-bench-"]')]
@@ -81,7 +81,7 @@ export default function () {
       },
       options,
     );
-  // Keys that are pressed in a frame are heard only there. Who has the focus is known a little later.
+  // Keys pressed in a frame are received only there. The focus is known a little later.
   const enterFrame = () => document.activeElement?.contentWindow?.addEventListener("keydown", onKeyDown, options);
   window.addEventListener("blur", () => setTimeout(enterFrame), options);
   return () => controller.abort();

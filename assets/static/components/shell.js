@@ -13,8 +13,8 @@ const shell = document.getElementById("seqviz-shell");
 const { bench_selector: benchSelector, figure_selector: figureSelector, figures } = JSON.parse(document.getElementById("seqviz-shell-figure").textContent);
 const emptyControl = `${benchSelector ?? "#root"} .seqviz-slider:empty`; // its script is on its way
 
-// Where the page's own figure stands, when the page has run, the scripts of its widgets are there and
-// the bench has its controls; "" before. What is above may still be on its way.
+// Position of the page's own figure, once the page has run, its widgets' scripts are loaded and the
+// bench has its controls; "" before. Elements above may still be loading.
 function figurePosition(hasRun) {
   const isComplete = hasRun && !document.querySelector(SKELETON) && !document.querySelector(emptyControl);
   const element = isComplete && document.querySelector(figureSelector);

@@ -12,7 +12,7 @@
   try {
     theme = chosenTheme() ?? theme;
   } catch {
-    // A frame that may keep nothing.
+    // A frame without storage.
   }
   shell.classList.add(theme);
   const showShell = () => shell.classList.add("set"); // in another font its lines would break elsewhere

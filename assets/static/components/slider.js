@@ -20,7 +20,7 @@ export function createElement(tag, parent, properties = {}) {
   return created;
 }
 
-// Label and help of a control; `id` is of what it labels, "" for a group.
+// Label and help of a control; `id` of the element that it labels, "" for a group.
 export function labelRow(head, label, help, id = "") {
   if (label) Object.assign(createElement(id ? "label" : "span", head, { textContent: label }), id && { htmlFor: id });
   if (!help) return;
@@ -41,7 +41,7 @@ export class Slider {
     this.isDragging = false;
   }
 
-  // New words or bounds rebuild the slider; a new value alone moves the handle.
+  // New labels or bounds rebuild the slider; a new value only moves the handle.
   set(options) {
     const { value, ...frame } = options;
     const frameKey = JSON.stringify(frame);
@@ -161,7 +161,7 @@ export class Slider {
     return stops ? stops[position].value : String(position);
   }
 
-  // The values that may come next, nearest first: one step to either side; all, where there are few.
+  // Return the values that may come next, nearest first: one step to either side; all if there are few.
   get neighbors() {
     const { low, high, step, stops } = this.options;
     const unit = stops ? 1 : step;
@@ -173,7 +173,7 @@ export class Slider {
     return [...neighbors].map((position) => this.textOf(position));
   }
 
-  // A value as a screen reader says it.
+  // Return a value as text for screen readers.
   ariaText(text) {
     const [singular, plural = singular] = this.options.unit.split("|");
     return `${text}${singular === "%" ? "" : " "}${text === "1" ? singular : plural}`.trim();

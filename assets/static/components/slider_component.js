@@ -34,7 +34,7 @@ class Control {
     this.report(text, RETRY_MS);
   }
 
-  // Whether this value of the page is older than the last report.
+  // Return whether this value of the page is older than the last report.
   isOutdated(value) {
     return this.reported !== null && !sameValue(value, this.reported) && performance.now() - this.reportedAt < COMMIT_TIMEOUT_MS;
   }
@@ -58,7 +58,7 @@ class Control {
     if (isCommitted) this.bench.prefetch(this.key, this.slider.neighbors);
   }
 
-  // The page knows this value; returns whether it is the committed one.
+  // The page has received this value; return whether it is the committed one.
   acknowledge(value) {
     clearTimeout(this.retryTimer);
     const isCommitted = this.reported !== null && this.slider.commitTimer === 0;
@@ -68,7 +68,7 @@ class Control {
     return isCommitted;
   }
 
-  // The page knows this value without having rendered anything.
+  // The page has received this value without a rerender.
   onAcknowledged(value) {
     if (this.reported !== null && !sameValue(value, this.reported)) return; // a later report is on its way
     if (this.acknowledge(value)) this.bench.prefetch(this.key, this.slider.neighbors);

@@ -63,7 +63,7 @@ export class Sortable {
     this.drag();
   }
 
-  // The row under the finger goes where the finger is; the list holds the pointer, as rows move.
+  // The dragged row follows the pointer; the list captures the pointer, because rows move.
   drag() {
     const { list } = this;
     list.onpointerdown = (event) => {
@@ -121,7 +121,7 @@ export class Sortable {
     }, COMMIT_MS);
   }
 
-  // The row that has the focus stays where it is, and the others are put around it.
+  // The focused row stays in the DOM, and the others are placed around it.
   show() {
     const names = this.value.split("+");
     const { names: labels, words } = this.options;

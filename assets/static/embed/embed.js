@@ -48,7 +48,7 @@ class Embed {
     return liveBench(this.payload.bench);
   }
 
-  // --- from the controls ----------------------------------------------------------------------
+  // --- events of the controls -----------------------------------------------------------------
 
   // On the first sign of use, request a session, so that the first drag is painted.
   beginSession() {
@@ -131,7 +131,7 @@ class Embed {
     this.chart.host.classList.remove("waiting");
   }
 
-  // --- from the server ------------------------------------------------------------------------
+  // --- responses of the server ----------------------------------------------------------------
 
   update(payload) {
     const { live } = payload;
@@ -175,7 +175,7 @@ class Embed {
     }
   }
 
-  // A drawing that answers in the browser by itself, with its controls.
+  // A client component with its own controls.
   async draw({ name, ...data }) {
     document.body.classList.add("alone");
     const host = this.chart.host;
@@ -185,7 +185,7 @@ class Embed {
     start({ data, parentElement: host, setTriggerValue });
   }
 
-  // The lesson's address with what the drawing has been set to.
+  // The lesson's URL with the component's settings.
   updateLessonLink(start, values) {
     const link = new URL(byId("lesson").href);
     for (const name of Object.keys(start)) {
@@ -196,7 +196,7 @@ class Embed {
     byId("lesson").href = link.href;
   }
 
-  // In the other theme: the chart is painted again; what the server has colored is asked for.
+  // After a switch of the theme: the chart is repainted; content colored by the server is requested.
   recolor() {
     const { payload } = this;
     if (payload.themed) this.refresh();

@@ -1,5 +1,5 @@
 // Reload an embedded page that the server could not render yet.
 
 const seconds = Number(document.body.dataset.seconds);
-// A class opens its course page at one moment: spread out, so that not all ask at the same one again.
+// A class opens its course page at one moment: the delay spreads the reloads.
 setTimeout(() => location.reload(), 1000 * seconds * (0.5 + Math.random()));

@@ -7,7 +7,7 @@
 
 function render({ model, el }) {
   const host = createElement("div", el, { className: "seqviz-bench" });
-  // The picture that a saved notebook has below: here the bench itself is drawn.
+  // A saved notebook has a static image below: here the bench itself is rendered.
   const hideStill = createElement("style", document.head, { textContent: `.${model.get("mark")} { display: none; }` });
   const above = createElement("div", host, { className: "above" });
   const chart = createElement("div", createElement("div", host, { className: "main" }));

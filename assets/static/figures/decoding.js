@@ -5,7 +5,7 @@
 export const ORDER = ["penalty", "temperature", "top_k", "top_p", "min_p", "typical"];
 export const OFF = { penalty: 1, temperature: 1, top_k: 0, top_p: 1, min_p: 0, typical: 1 };
 
-// Loops: with functions for each of 49,152 scores a step takes three times as long, too long for a drag.
+// Loops: with callbacks, 49,152 scores take three times as long, too slow for a drag.
 function highest(scores) {
   let max = -Infinity;
   for (let token = 0; token < scores.length; token++) if (scores[token] > max) max = scores[token];
@@ -21,18 +21,18 @@ export function probabilities(scores) {
   return weights;
 }
 
-// Of a distribution, in bits.
+// Entropy of a distribution, in bits.
 export function entropy(chances) {
   return -chances.reduce((sum, p) => (p > 0 ? sum + p * Math.log2(p) : sum), 0);
 }
 
-// The probability, by the scores before, of all tokens that are cut after.
+// Probability, by the scores before, of all tokens that are cut after.
 export function cut(before, after) {
   const chances = probabilities(before);
   return after.reduce((sum, score, token) => (score === -Infinity ? sum + chances[token] : sum), 0);
 }
 
-// What is not cut, from the highest down: few to sort where much is cut.
+// The tokens that are not cut, in descending order; sorting is fast where many are cut.
 function ranked(scores, threshold = -Infinity) {
   const values = new Float64Array(scores.length);
   let count = 0;
@@ -40,8 +40,8 @@ function ranked(scores, threshold = -Infinity) {
   return values.subarray(0, count).sort().reverse();
 }
 
-// The same with probabilities, and without what lies below all that have `mass` together: tokens that
-// have less than the rest of it divided by their number do not make it up.
+// The same with probabilities, without the tail below cumulative probability `mass`: tokens with less than
+// the remaining mass divided by their number cannot complete it.
 function upper(scores, mass) {
   const max = highest(scores);
   let total = 0;
@@ -50,7 +50,7 @@ function upper(scores, mass) {
   return [sorted, sorted.map((score) => Math.exp(score - max) / total)];
 }
 
-// The name of each filter that is on, in order, and the scores behind it.
+// The name of each active filter in order, with the scores after it.
 export function stages(scores, ids, chain) {
   const results = [];
   let current = scores;
@@ -63,7 +63,7 @@ export function stages(scores, ids, chain) {
   return results;
 }
 
-// The token on which u in [0, 1) falls where probabilities stand from the highest down.
+// The token at u in [0, 1) of the cumulative probabilities in descending order.
 export function draw(scores, u) {
   const [sorted, chances] = upper(scores, u);
   let index = 0;
@@ -115,7 +115,7 @@ const FILTERS = {
   },
 };
 
-// Four random 32-bit numbers for a counter of four under a key of two: Philox4x32-10.
+// Four random 32-bit numbers for a counter of four words and a key of two: Philox4x32-10.
 export function philox(counter, key) {
   let [a, b, c, d] = counter;
   let [first, second] = key;
@@ -127,7 +127,7 @@ export function philox(counter, key) {
   return [a, b, c, d].map((word) => word >>> 0);
 }
 
-// High and low 32 bits of a product; no part of it is above 2^53.
+// High and low 32 bits of a product; no part exceeds 2^53.
 function wide(a, b) {
   const [high, low] = [a >>> 16, a & 0xffff];
   const [top, rest] = [high * (b >>> 0), low * (b >>> 0)];
@@ -135,7 +135,7 @@ function wide(a, b) {
   return [(Math.floor(top / 0x10000) + Math.floor(sum / 0x100000000)) | 0, Math.imul(a, b)];
 }
 
-// The first numbers of a seed, multiples of 2^-32 in [0, 1).
+// The first uniform numbers of a seed, multiples of 2^-32 in [0, 1).
 export function uniforms(seed, count, stream = 0) {
   return Array.from({ length: count }, (_, t) => philox([t, stream, 0, 0], [seed, 0])[0] / 2 ** 32);
 }

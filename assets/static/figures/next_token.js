@@ -16,7 +16,7 @@ function bytes(base64) {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)).buffer;
 }
 
-// A half float, from its 16 bits.
+// Decode a half-precision float from its 16 bits.
 export function half(bits) {
   const [sign, exponent, part] = [bits >> 15 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
   if (exponent === 31) return part ? NaN : sign * Infinity;
@@ -31,7 +31,7 @@ const shorten = (text) => {
 };
 const isCut = (score) => score === -Infinity;
 
-// The tokens of the highest scores, of equals the one of the smaller number first.
+// The tokens with the highest scores; among equals the lowest index first.
 function topTokens(scores, limit) {
   const tokens = [];
   for (let token = 0; token < scores.length; token++) {
@@ -44,7 +44,7 @@ function topTokens(scores, limit) {
   return tokens;
 }
 
-// Where a token begins and ends when all stand on one another, the likeliest at the bottom.
+// Start and end of each token in a stacked bar, the most probable at the bottom.
 function tokenBounds(scores, chances, drawnToken) {
   let low = 0;
   for (let token = 0; token < scores.length; token++)
@@ -58,7 +58,7 @@ function numbers(values) {
 }
 
 export class ClientRenderer {
-  // data: as it came. part: asks for another part of it, by its name.
+  // data: the first payload. loadPayload: returns another payload by name.
   constructor(data, loadPayload) {
     this.data = data;
     this.loadPayload = loadPayload;
@@ -73,8 +73,8 @@ export class ClientRenderer {
     this.pieces = new Map(data.ids.map((token, index) => [token, data.pieces[index]]));
   }
 
-  // What the bench shows with these values, in the two lines of an answer of the server; null where
-  // that has to be asked. values: of the controls that are not at their start, by name.
+  // The output of the bench at these values, as in the two lines of a server response; null where the
+  // server must respond. values: of the controls that differ from their defaults, by name.
   render(values) {
     this.loadVocabulary(); // during a drag a draw may fall on any token
     const settings = { ...this.data.start, ...values };
@@ -87,7 +87,7 @@ export class ClientRenderer {
     return { metadata: around, figure: this.figure(result, alt) };
   }
 
-  // As `Filtered` in seqviz/compute/gpt/filtered.py.
+  // Like `Filtered` in seqviz/compute/gpt/filtered.py.
   filter(chain, { seed, number: drawNumber }) {
     const filterStages = stages(this.scores, this.data.seen, chain).map((stage) => ({ ...stage, chances: probabilities(stage.scores) }));
     const { scores, chances } = filterStages.at(-1) ?? this;
@@ -113,7 +113,7 @@ export class ClientRenderer {
     return this.data.figure.layout.meta.names.y;
   }
 
-  // Numbers as they are said.
+  // Formatted metrics.
   formatNumbers({ u, ends: [low, high], kept, cut, entropy: bits, chances }) {
     const three = (value) => value.toFixed(3);
     return {
@@ -136,7 +136,7 @@ export class ClientRenderer {
     return [...Array(notes_before).fill(null), sentence, interpolate(targets[Number(reached)], texts)];
   }
 
-  // How far the distribution is from that of the usual order, where another is chosen.
+  // Largest difference of a probability from the usual order of filters, where another is chosen.
   orderNote(result, settings) {
     if (settings.order === ORDER.join("+")) return "";
     const usual = this.filter(numbers({ ...settings, order: ORDER.join("+") }), settings);
@@ -182,7 +182,7 @@ export class ClientRenderer {
     return { data: traces, layout: { ...layout, xaxis, annotations, meta: { ...layout.meta, alt } } };
   }
 
-  // Beyond the last mark of each row its percent, or that it is cut and by what.
+  // After the last mark of each row its percent, or that it is cut and by which filter.
   rowEnds({ stages: filterStages }, marks, all) {
     const { annotations } = this.data.figure.layout;
     const keptStyle = annotations[0]; // the likeliest is kept there, and all others are cut
@@ -198,7 +198,7 @@ export class ClientRenderer {
     });
   }
 
-  // All tokens on one another.
+  // All tokens as one stacked bar.
   cumulative({ scores, chances, kept }) {
     const { figure } = this.data;
     const ranked = topTokens(scores, Math.min(this.rowTokens.length, kept));

@@ -19,7 +19,7 @@ function createElement(tag, parent, properties = {}) {
   return created;
 }
 
-// Colors, font and size of type as the theme and the presenter mode have set them.
+// Colors, font and font size of the theme and the presenter mode.
 function readLook(host) {
   const style = getComputedStyle(host);
   const css = (name) => style.getPropertyValue(`--st-${name}`).trim();
@@ -93,7 +93,7 @@ class Sinusoid {
     }
   }
 
-  // What a slider is told. One with stops has the present value among them, also where it is none.
+  // Options of a slider. Its stops include the present value, even if it is not one of them.
   options(name) {
     const { settings, start, words } = this;
     const standardStops = STOPS[name];
@@ -105,7 +105,7 @@ class Sinusoid {
     return { ...common, stops: stops.map((stop) => ({ value: String(stop), text: numberFormat.format(stop) })) };
   }
 
-  // Press or drag on the map, the wave or a clock; the value of a cell where the mouse rests.
+  // Press or drag on the map, the wave or a clock; the value of the cell under the mouse.
   listenToPointer() {
     const { canvas } = this;
     canvas.onpointerdown = (event) => {
@@ -125,7 +125,7 @@ class Sinusoid {
     canvas.onpointerleave = () => this.showHint(null);
   }
 
-  // {panel, picked, x, y}: what a place of the picture chooses, within one panel while dragging.
+  // {panel, picked, x, y}: the selection at a position of the picture, within one panel during a drag.
   target(event, panel) {
     const box = this.canvas.getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
@@ -177,7 +177,7 @@ class Sinusoid {
     this.onReport({ ...this.settings, at });
   }
 
-  // New values from the server: a link, the back button, or its answer to what it was told.
+  // New values from the server: a link, the back button, or its acknowledgement of a report.
   update(values) {
     const next = clampSettings(values, this.settings);
     const key = settingsKey(next);
@@ -185,13 +185,13 @@ class Sinusoid {
     this.serverKey = key;
     this.pendingReports = this.pendingReports.filter(({ at }) => Date.now() - at < ANSWER_MS);
     this.pendingReports.splice(0, 1 + this.pendingReports.findIndex((report) => report.key === key));
-    // During a drag, or while a newer report is not answered, they are outdated.
+    // During a drag, or while a newer report is not acknowledged, they are outdated.
     if (this.isHeld || this.commitTimer || this.pendingReports.length) return;
     this.settings = next;
     this.show();
   }
 
-  // Controls at once, the picture in the next frame, the words for the ear a little later.
+  // Controls at once, the picture in the next frame, the text for screen readers a little later.
   show() {
     const { settings, words } = this;
     for (const [name, slider] of Object.entries(this.sliders)) {
@@ -258,8 +258,8 @@ class Sinusoid {
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const host = parentElement.querySelector(".seqviz-sinusoid");
-  // The presenter gives a figure a height; this one has its controls inside and takes its own. What
-  // stays in sight on a phone is its picture.
+  // Presenter mode gives a figure a fixed height; this one contains its controls and sets its own. On a
+  // phone only its picture stays on screen.
   const frame = host.closest('[class*="-figure"]');
   for (const property of ["height", "flex-basis"])
     frame?.style.setProperty(property, "auto", "important");

@@ -21,8 +21,8 @@ function shades(background) {
   return new Uint32Array(bytes.buffer);
 }
 
-// Where a table has more rows than there are pixels, whole pairs are left out: every second row
-// of an interleaved table would be its sines alone.
+// Where a table has more rows than pixels, whole pairs are skipped: every second row of an interleaved
+// table would contain its sines only.
 function shownDimension(row, rows, { d_model, layout }) {
   if (rows >= d_model) return row;
   if (layout === "halves") return Math.floor((row * d_model) / rows);
@@ -31,7 +31,7 @@ function shownDimension(row, rows, { d_model, layout }) {
   return Math.min(2 * pair + (row % 2), d_model - 1);
 }
 
-// A canvas filled with pixels, and their numbers to write into.
+// A canvas filled with pixels, and an array to write them.
 function raster(width, height, write) {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [width, height];
@@ -42,8 +42,8 @@ function raster(width, height, write) {
   return canvas;
 }
 
-// {image, ramp, every, rows}: one pixel per entry shown, which is every `every`-th position and
-// `rows` of the dimensions; and the color bar, 1 on top.
+// {image, ramp, every, rows}: one pixel per entry shown, which is every `every`-th position and `rows` of
+// the dimensions; and the color bar, with 1 at the top.
 export function heat(settings, width, height, background) {
   const { positions, d_model, base, layout } = settings;
   const every = Math.ceil(positions / Math.max(width, 1));
@@ -54,8 +54,8 @@ export function heat(settings, width, height, background) {
   const image = raster(columns, rows, (pixels) => {
     for (let row = 0, at = 0; row < rows; row++) {
       const { pair, cosine } = place(shownDimension(row, rows, settings), d_model, layout);
-      // By the addition theorems from one column to the next: faster than a sine each. The error
-      // after some thousand steps is 1e-12, a shade is 8e-3.
+      // Addition theorems from one column to the next: faster than a sine per entry. The error after some
+      // thousand steps is 1e-12, a shade is 8e-3.
       const turn = every * frequency(pair, d_model, base);
       const [along, across] = [Math.cos(turn), Math.sin(turn)];
       let c = 1;

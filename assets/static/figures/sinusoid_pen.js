@@ -24,7 +24,7 @@ export function pen(context, look, u) {
       self.write(text, 0, 0, "center");
       context.restore();
     },
-    // Text in lines no wider than `room`, the last one at `top`; Chinese may break anywhere.
+    // Text wrapped at `room`, with its last line at `top`; Chinese may break anywhere.
     paragraph(text, left, top, room, color = look.text) {
       const lines = [""];
       for (const piece of text.match(PIECES) ?? []) {

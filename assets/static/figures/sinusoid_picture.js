@@ -16,7 +16,7 @@ export const interpolate = (words, values) => words.replace(/\{(\w+)\}/g, (_, na
 export const valueAt = (position, dimension, { d_model, base, layout }) =>
   value(position, dimension, d_model, base, layout);
 
-// What is said about the chosen dimension and position; `power` is an exponent.
+// Description of the chosen dimension and position; `power` is an exponent.
 export function describe({ position, dimension, d_model, base, layout }, words) {
   const { pair, cosine } = place(dimension, d_model, layout);
   const turn = (2 * Math.PI) / frequency(pair, d_model, base);
@@ -30,7 +30,7 @@ export function describe({ position, dimension, d_model, base, layout }, words) 
   };
 }
 
-// Where everything stands, in CSS pixels; in the lecture hall it fits into the window.
+// Layout in CSS pixels; in presenter mode it fits into the window.
 function geometry(width, u) {
   const narrow = width < NARROW_PX * u;
   const lines = !narrow ? 1 : width >= NARROWEST_PX * u ? 2 : 3;
@@ -61,7 +61,7 @@ export function dials({ clocks, narrow }, d_model) {
   }));
 }
 
-// Whole numbers 0, step, 2 step ... below `count`, no more than about `most` of them.
+// Integers 0, step, 2 step ... below `count`, at most about `most` of them.
 function ticks(count, maxTicks) {
   const step = STEPS.find((candidate) => count / candidate <= maxTicks) ?? 10000;
   return Array.from({ length: Math.ceil(count / step) }, (_, index) => index * step);
@@ -136,7 +136,7 @@ function drawWave(pen, { settings, words, look, plan, x }) {
   pen.font(14);
   if (lines > 2) pen.write(texts.wavelength, wave.left, top + 20 * u, "left", look.quiet);
   else {
-    // At the right end of the wave, or as far beyond it as the words before need.
+    // At the right end of the wave, or farther where the label before it needs space.
     const needed = left + 14 * u + context.measureText(texts.wavelength).width;
     const end = Math.max(wave.left + wave.width, needed);
     pen.write(texts.wavelength, end, top, "right", look.quiet);
@@ -158,7 +158,7 @@ function drawWave(pen, { settings, words, look, plan, x }) {
   const { pair } = place(dimension, d_model, layout);
   const phaseStep = (positions / wave.width) * frequency(pair, d_model, base);
   if (phaseStep > 3) {
-    // Half a turn and more in one pixel: no line can be drawn, only the band that it fills.
+    // Half a turn or more per pixel: only the band that the line fills can be drawn.
     context.globalAlpha = 0.45;
     context.fillStyle = look.line;
     context.fillRect(x(0), wave.top, x(positions - 1) - x(0), wave.height);
@@ -206,8 +206,8 @@ function drawClocks(pen, { settings, words, look, plan }) {
   }
 }
 
-// `paint(canvas, settings, words, look, width, factor)` draws it all, at `factor` canvas pixels per
-// CSS pixel, and returns where everything stands. The map is kept while it stays the same.
+// `paint(canvas, settings, words, look, width, factor)` draws everything, at `factor` canvas pixels per
+// CSS pixel, and returns the layout. The heatmap is reused while it is unchanged.
 export function painter() {
   let heatmap = { key: "" };
   return (canvas, settings, words, look, width, factor) => {

@@ -20,7 +20,7 @@ export const NAMES = ["positions", "d_model", "base", "layout", "position", "dim
 
 export const settingsKey = (settings) => JSON.stringify(NAMES.map((name) => settings[name]));
 
-// What can be drawn: anything impossible keeps its present value or stops at the nearest end.
+// Valid settings: an impossible value keeps the present one or is clipped to the nearest bound.
 export function clampSettings(values, current) {
   const number = (name, low, high, isInteger = true) => {
     const value = Number(values[name] ?? current[name]);

@@ -1,7 +1,7 @@
 // The sinusoidal encoding of Vaswani et al. (2017), section 3.5, in the paper's spacing: the same
 // columns as in seqviz/compute/positions/sinusoidal.py. An odd width ends with a sine.
 
-// The pair that a dimension belongs to, and whether it is the cosine of it.
+// The pair of a dimension, and whether the dimension is its cosine.
 export function place(dimension, d_model, layout) {
   if (layout === "halves") {
     const sines = Math.ceil(d_model / 2);
@@ -11,7 +11,7 @@ export function place(dimension, d_model, layout) {
   return { pair: dimension >> 1, cosine: dimension % 2 === 1 };
 }
 
-// The dimension in which a pair has its sine.
+// The dimension with the sine of a pair.
 export function sineOf(pair, layout) {
   return layout === "halves" ? pair : 2 * pair;
 }

@@ -11,7 +11,7 @@ const MARKS = /[\\{}$_^*`“”"']/g;
 const normalize = (text) => text.normalize("NFKC").toLowerCase().replace(MARKS, "").trim();
 const LETTER = /[\p{Script=Latin}\p{Script=Greek}\p{N}]/u;
 
-// How well a word is found: as a whole word, at a word's beginning, within one; 0 where it is not.
+// Score of a match: a full word, the start of a word, within a word; 0 without a match.
 function matchWeight(text, word) {
   let best = 0;
   for (let index = text.indexOf(word); index >= 0; index = text.indexOf(word, index + 1)) {

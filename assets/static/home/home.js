@@ -21,7 +21,7 @@ class HomeBench {
     });
   }
 
-  // New from the page: its first figure, or one in another language or theme.
+  // New data from the page: its first figure, or one in another language or theme.
   update(data) {
     this.bench = liveBench(data.live.bench);
     this.key = data.key;

@@ -8,7 +8,7 @@ let stop = () => {};
 
 const interpolate = (sentence, done, total) => sentence.replace("{done}", done).replace("{all}", total);
 
-// What is said of a lesson: of what it has, and not of what lies in the storage under another name.
+// Progress of a lesson, counting only its known tasks, not other content of the storage.
 function progressText(card, done, words) {
   if (!done.includes("visited")) return "";
   const tasks = card.dataset.tasks.split(" ").filter(Boolean);
