@@ -29,7 +29,7 @@ class Patch:
     """A patch of Streamlit.
 
     Attributes:
-        name: for the log and the settings.
+        name: of its module; listed in the log where it is not applied.
         needs: private names that it uses, as "module:name" or "module:Class.name".
         apply: a function that imports what it uses before it replaces anything; or the new value of
             each name to replace, which is needed as well.

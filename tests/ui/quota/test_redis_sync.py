@@ -125,7 +125,7 @@ def test_a_store_that_was_never_there_is_said_once(caplog):
     assert until(lambda: replicas.exchanges["disconnected"] >= 2)
     replicas.close()
     assert (
-        len([line for line in caplog.records if "replicas share is disconnected" in line.message])
+        len([line for line in caplog.records if "replicas: Redis is disconnected" in line.message])
         == 1
     )
 
