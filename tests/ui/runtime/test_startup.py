@@ -115,7 +115,8 @@ kept.parent.mkdir()
 kept.write_text(json.dumps({"html": "", "payload": {}, "figures": {}}))
 for slug in ("", "gates"):
     shell.page(slug, "en", True, application._undrawn)
-needless = {"numpy", "pandas", "seqviz.lessons", "seqviz.figures", "seqviz.ui.live.handler"}
+needless = {"numpy", "pandas", "seqviz.lessons.framework.lesson", "seqviz.figures"}
+needless |= {"seqviz.ui.live.handler"}
 print(*needless & set(sys.modules))
 """
 
