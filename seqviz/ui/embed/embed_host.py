@@ -64,7 +64,7 @@ class EmbedHost(LiveHost):
         return result
 
     def model(self, name: str, text: str | None, other: str) -> str:
-        """Return the device of a loaded model; PendingError says what it waits for."""
+        """Return the device of a loaded model; raises PendingError with the reason to wait."""
         if ready.is_ready(name, text, other):
             return super().model(name, text, other)
         self.is_cacheable = False

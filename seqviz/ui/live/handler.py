@@ -75,7 +75,7 @@ R = TypeVar("R")
 def live_descriptor(
     bench: Bench, params: Mapping[str, Any], lang: str, presenting: bool, dark: bool
 ) -> dict[str, Any] | None:
-    """Return what the browser needs to request this bench; None if no control is live.
+    """Return the descriptor of live requests for a bench; None if no control is live.
 
     Args:
         bench: to be requested.

@@ -15,7 +15,7 @@ from seqviz.ui.server import static_files
 
 
 def watch_theme(tag: str, words: Mapping[str, str], views: Mapping[str, Any]) -> None:
-    """Rerun the page when the reader switches the theme, so that charts are redrawn.
+    """Rerun the page when the reader switches the theme, to redraw its charts.
 
     The script also sets the page's language for speech and fonts, sends the URL to a page around
     the frame (`assets/static/components/iframe_url_sync.js`), and copies text where the browser

@@ -29,7 +29,7 @@ def data_panel(text: Text, chart: Any) -> None:
     """Show the figure's alternative text and its data, panel by panel."""
     st.markdown(escape_markdown(_alt(chart)))  # it may contain a student's text
     for frame in tables(chart, ROWS_ON_SCREEN):
-        # The browser saves this table as CSV, too, with all digits whatever the format.
+        # The browser saves this table as CSV, too, with all digits in any format.
         visible = no_formulas(frame)
         st.dataframe(visible, hide_index=True, height=260, column_config=_written(visible))
         if (rows := frame.attrs["rows"]) > ROWS_ON_SCREEN:

@@ -53,7 +53,7 @@ class LiveResponse:
 
 
 def layout_signature(items: Sequence[Item]) -> str | None:
-    """Return a digest of what a page shows beyond a live response; None where that varies.
+    """Return a digest of the page content outside live responses; None where it varies.
 
     Two runs with equal signatures differ only in what the browser has already drawn.
     """

@@ -1,7 +1,7 @@
 """Prometheus metrics of the server: sessions, runs, computations, rejections, failures.
 
 The registry is separate from the default one. Labels come from fixed sets (lessons of the catalog,
-kinds of rejections, devices) and identify nobody. Gauges that are read on demand (queues, models,
+kinds of rejections, devices) and identify no user. Gauges that are read on demand (queues, models,
 memory) are in `ui.app.collectors`. `text()` renders `/metrics`.
 """
 
@@ -60,7 +60,7 @@ _counts: dict[str, Callable[..., None]] = {}
 
 
 def _counted(function: Callable[..., None]) -> Callable[..., None]:
-    """Make a counting function record its calls in a worker, whose own metrics nobody reads."""
+    """Wrap a counting function; in a worker its calls are recorded for the parent."""
 
     @wraps(function)
     def counting(*args: Any) -> None:

@@ -96,7 +96,7 @@ def configure_process() -> None:
 
 
 async def preload_in_background(occupied: Callable[[], bool]) -> None:
-    """Import what the first page needs, then all lessons, then the libraries.
+    """Import the modules of the first page, then all lessons, then the libraries.
 
     The imports run one at a time, so the task can be cancelled between them.
 
