@@ -24,7 +24,7 @@ Invariants (reasons in docs/scheduler.md; `benchmarks.scheduler` compares them w
 * A client whose recent usage exceeds HEAVY_USAGE_S goes last and never concurrently. After
   MAX_WAIT_S in the queue its usage is ignored (aging).
 * A ticket that has computed for STUCK_AFTER_S frees its slot and runs on: a computation that hangs
-  blocks no other. At most MAX_CONCURRENT tickets compute in all; if so many hang at once, others wait
+  blocks none. At most MAX_CONCURRENT tickets compute in all; if so many hang at once, others wait
   for the first to end. The last RESERVED_SLOTS of these are not for slow tickets: many slow ones
   that slow each other down would all appear stuck, and an interaction of 10 ms would wait for them.
 * A ticket that is released while it waits never starts.
