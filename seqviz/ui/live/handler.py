@@ -214,8 +214,8 @@ def render_bench(
     key = content_hash.hash_value(("live", bench.prefix, sorted(values.items()), view, dark))
     try:
         return result_cache.result_cache().get_or_compute(key, build, shared).result
-    except _UncacheableError as only:
-        return only.answer
+    except _UncacheableError as uncacheable:
+        return uncacheable.answer
 
 
 def _parse_query(
@@ -418,7 +418,7 @@ def _dispatch_to_worker(
     """Return the future response of a worker; None where this process must answer."""
     moved = {*_dragged_keys(bench), *_live_texts(bench)}
     fixed = (bench.prefix, *sorted(item for item in query.items() if item[0] not in moved))
-    if fixed in _only_here or (account := charging.lease(session.account)) is None:
+    if fixed in _main_process_only or (account := charging.lease(session.account)) is None:
         return None
     texts = session.texts if "own" in query else {}
     request = RenderRequest(bench.lesson.slug, bench.name, query, texts, known_arrays, account)
@@ -436,13 +436,13 @@ def _charge_reply(
     reply = sent.result()
     reply.charge(session, slug)
     if reply.status is None:
-        if len(_only_here) >= MAX_REMEMBERED_ADDRESSES:
-            _only_here.clear()
-        _only_here.add(signature)
+        if len(_main_process_only) >= MAX_REMEMBERED_ADDRESSES:
+            _main_process_only.clear()
+        _main_process_only.add(signature)
 
 
 # Queries without their live values for which a worker lacked something.
-_only_here: set[Any] = set()
+_main_process_only: set[Any] = set()
 
 
 def _prepare_worker() -> None:

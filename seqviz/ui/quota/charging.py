@@ -102,7 +102,7 @@ def charge_cpu(account: ClientQuota, rank: Priority) -> Iterator[None]:
 def _spend(account: ClientQuota, seconds: float, rank: Priority) -> None:
     account.seconds.consume(seconds, *seconds_of(account))
     account.took(seconds, rank)
-    if clients.elsewhere:
+    if clients.sync_accounts:
         clients.spent.add(account)
 
 

@@ -228,14 +228,14 @@ def begin() -> None:
     global _replicas
     if _replicas is None and (address := settings.value("SEQVIZ_REDIS_URL")):
         _replicas = Replicas(address)
-        clients.elsewhere = _replicas.exchange
+        clients.sync_accounts = _replicas.exchange
 
 
 def end() -> None:
     """Disconnect; each process counts alone again."""
     global _replicas
     if _replicas is not None:
-        clients.elsewhere = None
+        clients.sync_accounts = None
         _replicas.close()
         _replicas = None
 

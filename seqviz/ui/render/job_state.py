@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from seqviz import jobs
 from seqviz.models import placement, pretrained
 from seqviz.ui.runtime import run_context
-
-if TYPE_CHECKING:
-    pass
-if TYPE_CHECKING:
-    pass
 
 
 def session_id() -> str:

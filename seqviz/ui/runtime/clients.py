@@ -45,8 +45,8 @@ COUNTED = 1.0  # seconds that a count of open tabs is reused
 LAST_TURN = 0.3  # weight of the last turn in the moving average of CPU time
 SHARE_BACK = 0.1  # share of the capacity that is free again before a rejected client continues
 
-Elsewhere = Callable[[Sequence["ClientQuota"], bool], bool]
-elsewhere: Elsewhere | None = None
+SyncAccounts = Callable[[Sequence["ClientQuota"], bool], bool]
+sync_accounts: SyncAccounts | None = None
 """Update quotas, blocking, with the usage of their devices at other replicas of the app
 (`ui.quota.redis_sync`). The flag says to create those that no replica knows; without it such a call
 returns False. None: there are no other replicas."""
@@ -247,7 +247,7 @@ class ClientRegistry:
     def adopt(self, device: str) -> None:
         """Register a cookie that another replica has issued; blocks until the replicas answer."""
         account = ClientQuota(key=key_of(device))
-        if elsewhere and elsewhere([account], False):
+        if sync_accounts and sync_accounts([account], False):
             with self._lock:
                 self._devices.setdefault(device, account)
 
@@ -332,9 +332,9 @@ class DeviceCookieMiddleware(PageMiddleware):
         if registry.is_known(device) or (device := registry.register(at, device)) is None:
             await self.app(scope, receive, send)
             return
-        if elsewhere:
+        if sync_accounts:
             both = [client_registry().get(at, device), client_registry().get(at, None)]
-            await asyncio.to_thread(elsewhere, both, True)
+            await asyncio.to_thread(sync_accounts, both, True)
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":

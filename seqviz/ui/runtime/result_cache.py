@@ -29,7 +29,7 @@ from seqviz.ui.runtime import metrics, run_context
 
 R = TypeVar("R")
 MEGABYTE = 1_000_000
-NEW = 0.3  # share of the bytes for entries that were requested once
+ONCE_SHARE = 0.3  # share of the bytes for entries that were requested once
 
 
 class ResultCache:
@@ -45,8 +45,10 @@ class ResultCache:
     """
 
     def __init__(self, room: float):
-        self._once: LRUCache[bytes, Computed[Any]] = LRUCache(NEW * room, getsizeof=size_of)
-        self._again: LRUCache[bytes, Computed[Any]] = LRUCache((1 - NEW) * room, getsizeof=size_of)
+        self._once: LRUCache[bytes, Computed[Any]] = LRUCache(ONCE_SHARE * room, getsizeof=size_of)
+        self._again: LRUCache[bytes, Computed[Any]] = LRUCache(
+            (1 - ONCE_SHARE) * room, getsizeof=size_of
+        )
         self._lock = threading.Lock()
         self._computing: dict[bytes, threading.Event] = {}
 

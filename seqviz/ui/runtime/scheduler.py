@@ -173,11 +173,11 @@ class Scheduler:
     def queue_position(self, ticket: Ticket, now: float) -> int:
         """Return the number of waiting tickets before this one; MAX_SKIPS is not considered."""
 
-        def sort_key(subset: Ticket) -> tuple[bool, Priority, int, float]:
-            return subset.heavy(now), subset.rank, subset.step(now), subset.deadline()
+        def sort_key(other: Ticket) -> tuple[bool, Priority, int, float]:
+            return other.heavy(now), other.rank, other.step(now), other.deadline()
 
         mine = sort_key(ticket)
-        return sum(sort_key(some) < mine for queue in self._queues.values() for some in queue)
+        return sum(sort_key(other) < mine for queue in self._queues.values() for other in queue)
 
     def release(self, ticket: Ticket) -> None:
         """Remove a ticket that has computed or no longer waits."""
@@ -225,12 +225,12 @@ class Scheduler:
             young: tickets that started less than OVERLAP_AFTER_S ago.
         """
         slow = ticket.slow(now)
-        positions = (
+        limit = (
             1
             if ticket.heavy(now)
             else SLOTS[ticket.rank] - (slow and ticket.rank == Priority.INTERACTION)
         )
-        if counted >= positions or (
+        if counted >= limit or (
             slow and (young or len(self.drawing) >= MAX_CONCURRENT - RESERVED_SLOTS)
         ):
             return False

@@ -59,7 +59,7 @@ def worker(pool, monkeypatch):
         return 418, b""
 
     monkeypatch.setattr(handler, "_render_scheduled", here)
-    handler._only_here.clear()
+    handler._main_process_only.clear()
     return item
 
 
@@ -161,7 +161,7 @@ def test_what_only_the_parent_has_is_answered_there_from_then_on(client, session
     """A result of a training; the same bench in another language is asked for anew."""
     address, query = "/live/bert_accuracy/heads", {"lang": "en", "ba.heads.epochs": "3"}
     assert ask(client, session, address, **query).status_code == 418
-    (fixed,) = handler._only_here
+    (fixed,) = handler._main_process_only
     assert fixed == ("ba.heads", ("lang", "en"))
     assert handler._dispatch_to_worker(
         handler.lessons.bert_accuracy.lesson.benches["heads"],

@@ -149,11 +149,11 @@ class Waiting:
 def test_a_cookie_of_another_replica_is_known_and_one_of_nobody_is_not(two, monkeypatch):
     existing = [clients.ClientRegistry(), clients.ClientRegistry()]
     cookie = existing[0].register("10.0.0.1")
-    monkeypatch.setattr(clients, "elsewhere", two[0].exchange)
+    monkeypatch.setattr(clients, "sync_accounts", two[0].exchange)
     mine = existing[0].get("10.0.0.1", cookie)
     mine.tokens.consume(77.0, *charging.tokens_of(mine))
     two[0].exchange([mine])
-    monkeypatch.setattr(clients, "elsewhere", two[1].exchange)
+    monkeypatch.setattr(clients, "sync_accounts", two[1].exchange)
     existing[1].adopt(cookie)
     existing[1].adopt("x" * 22)
     assert existing[1].is_known(cookie)

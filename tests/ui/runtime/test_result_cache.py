@@ -14,7 +14,14 @@ from seqviz.core import content_hash
 from seqviz.core import gc_tuning as collector
 from seqviz.plotting.figure import Figure
 from seqviz.ui.runtime import result_cache
-from seqviz.ui.runtime.result_cache import MEGABYTE, NEW, ResultCache, cached, render, size_of
+from seqviz.ui.runtime.result_cache import (
+    MEGABYTE,
+    ONCE_SHARE,
+    ResultCache,
+    cached,
+    render,
+    size_of,
+)
 
 calls: list[object] = []
 
@@ -95,7 +102,7 @@ def ask(store: ResultCache, n: int) -> bool:
 
 
 def test_what_is_kept_is_bounded_and_the_least_recently_asked_for_goes():
-    store = ResultCache(room=50_000 / NEW)
+    store = ResultCache(room=50_000 / ONCE_SHARE)
     for n in (1000, 1001, 1002, 1003):
         assert not ask(store, n)
     assert store.size <= 50_000
@@ -128,7 +135,7 @@ def test_what_a_class_is_sent_outlives_a_hundred_sliders_in_motion():
 
 
 def test_a_result_beyond_the_room_is_given_and_not_kept():
-    store = ResultCache(room=50_000 / NEW)
+    store = ResultCache(room=50_000 / ONCE_SHARE)
     ask(store, 1000)
     assert store.get_or_compute(b"large", lambda: halves(10_000)).result.first.shape == (10_000,)
     assert not store.get_or_compute(b"large", lambda: halves(10_000)).is_cached
