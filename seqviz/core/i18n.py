@@ -241,6 +241,7 @@ FORMATS: Mapping[str, Callable[..., str]] = {
     "points": lambda share, digits=3: number(100 * share, digits),  # percentage points
     "fine": lambda share, digits=3: _written(share, Unit("fine share", digits)),
     "log10": format_log10,
+    "p": lambda p: unbroken(f"= {p:.3f}" if p >= 0.001 else "< 0.001"),  # with its sign
     "literal": escape_markdown,
 }
 """Formatters by the format name in a template's field."""

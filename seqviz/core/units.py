@@ -41,7 +41,7 @@ _BROKEN = re.compile(
     rf"|(?<=[\d∞}}] )(?={_RELATION} |×)|(?<=\d {_RELATION} )(?=\S)"  # 0 |<| r, 3 |×
     rf"|(?<= − )(?={_NUMBER})"  # 1 −| 0.5
     rf"|(?<=[\d}}] )(?=[/…] {_NUMBER})|(?<=[\d}}] / )(?={_NUMBER})"  # 3 |/| 20, 0.1 |… 0.3
-    r"|(?<=\bp )(?=\{p\})"  # the value contains the sign: p |< 0.001
+    r"|(?<=\bp )(?=\{(?:[\w.]+\.)?p(?::p)?\})"  # the value contains the sign: p |< 0.001
     r")"
 )
 _APART = re.compile(rf"{_DIGITS} (?={_UNIT})")  # 2.4| s

@@ -94,9 +94,8 @@ class Compared(NamedTuple):
         verdict = "no_difference" if a + b == 0 else "real" if p < 0.05 else "chance"
         first, second = (text(f"bert_accuracy.{name}") for name in self.names)
         return text(
-            "readout.mcnemar", first=first, second=second, a=a, b=b,
-            n=len(self.first), p=unbroken("< 0.001" if p < 0.001 else f"= {p:.3f}"),
-            verdict=text(f"readout.{verdict}"),
+            "readout.mcnemar", first=first, second=second, verdict=text(f"readout.{verdict}"),
+            pair=proportions.Paired(0, a, b, 0, len(self.first), p),
         )  # fmt: skip
 
 
@@ -126,7 +125,7 @@ def knife(order: str, share: int) -> View:
         },
         Compared((f"option.order.{order}", f"option.order.{other}"),
                  right(row[order]), right(row[other])),
-        notes=("no_fall" if at == 20 else "fall",),  # all words masked: p is 0.195
+        notes=("fall.null" if at == 20 else "fall.shown",),  # all words masked: p is 0.195
         beside={"accuracy_here": f"{5 * at}%: "},
     )  # fmt: skip
 

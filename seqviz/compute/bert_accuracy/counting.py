@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 
 from seqviz.compute.bert_accuracy.results import REGIMES
 from seqviz.core.units import SmallShare
+from seqviz.stats.facts import Facts
 
 Shapes = Iterator[tuple[str, tuple[int, ...]]]
 
@@ -69,6 +70,15 @@ class ParameterCount:
     def share_trained(self) -> SmallShare:
         """Of all parameters."""
         return self.trainable / self.total
+
+    def trained(self) -> Facts:
+        """State how many parameters are trained, of how many one."""
+        part = "most" if 2 * self.trainable > self.total else "one"
+        return Facts(
+            "all" if self.trainable == self.total else part, trainable=self.trainable,
+            total=self.total, share=self.share_trained,
+            ratio=self.total / self.trainable if self.trainable else inf,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float, Int
 from seqviz.compute.training.settings import Choices, Limit, Range, Settings
 from seqviz.core import deprecated
 from seqviz.core.units import Fraction, Seconds, Share, ShareEnds, TwoDigits
+from seqviz.stats.facts import Facts
 from seqviz.stats.proportions import (
     Paired,
     Proportion,
@@ -25,6 +26,7 @@ from seqviz.stats.proportions import (
     counted,
     mcnemar,
     of,
+    of_share,
     proportion,
     shares,
 )
@@ -53,6 +55,12 @@ class SystemPredictions:
         """How often each run is right, the worst first."""
         results = [proportion((row > 0.5) == positive) for row in self.probability]
         return tuple(sorted(results, key=lambda item: item.share))
+
+    def between_seeds(self, positive: Bool[np.ndarray, "sentence"]) -> Facts:
+        """State what the worst and the best run reach, and the interval of their mean."""
+        runs = self.runs(positive)
+        mean = of_share(sum(run.share for run in runs) / len(runs), len(positive))
+        return Facts(runs=len(runs), worst=runs[0], best=runs[-1], mean=mean)
 
 
 @dataclass(frozen=True)
@@ -102,12 +110,9 @@ class WordMaskingCurve:
         full, masked = (self.right("random", at)[:n] for at in (0.0, share))
         deleted, adapted = (controls.right(name, share)[:n] for name in CONTROLS)
         return Fall(
-            counted(full),
-            counted(masked),
-            counted(adapted),
-            counted(deleted),
-            compared(adapted, masked),
-        )
+            counted(full), counted(masked), counted(adapted), counted(deleted),
+            compared(adapted, masked), self.nearest(share),
+        )  # fmt: skip
 
     def _at(self, share: float) -> int:
         return int(np.argmin(abs(self.shares - share)))
@@ -121,7 +126,8 @@ class Fall:
     """What masking some words in random order costs, taken apart; on the same sentences.
 
     unmasked, masked: the usual head. adapted: a head that was trained on masked sentences as well.
-    deleted: the usual head, the words taken out in place of masked.
+    deleted: the usual head, the words taken out in place of masked. back: the two heads, sentence
+    by sentence. share: of the words that are masked.
     """
 
     unmasked: Proportion
@@ -129,6 +135,7 @@ class Fall:
     adapted: Proportion
     deleted: Proportion
     back: Paired
+    share: Share
 
     @property
     def total(self) -> Share:
@@ -144,6 +151,14 @@ class Fall:
     def information(self) -> Share:
         """What not even that head has back."""
         return self.unmasked.share - self.adapted.share
+
+    def parts(self) -> Facts:
+        """State the parts in percentage points, and whether the two heads can be told apart."""
+        is_visible = self.back.verdict == "real" and min(self.shift, self.information) > 0
+        return Facts(
+            "none_masked" if self.share == 0 else "shown" if is_visible else "null", fall=self,
+            **{name: 100 * getattr(self, name) for name in ("total", "shift", "information")},
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -213,6 +228,11 @@ class FillIn:
     def by_frequency(self, best: int) -> Proportion:
         """How often it is among the `best` most frequent tokens of the training texts."""
         return of(int((self.frequency <= best).sum()), len(self.frequency))
+
+    def first_guesses(self) -> dict[str, Proportion]:
+        """Return how often the first guess is right, of each treatment that any token got."""
+        right = {name: self.top(1, index) for index, name in enumerate(TREATMENTS)}
+        return {name: result for name, result in right.items() if result.n}
 
 
 @dataclass(frozen=True)
@@ -318,6 +338,14 @@ class PadsInMean:
         row = self._said(masking, length)
         return counted(answers_right(row, np.ones(len(row), bool)))
 
+    def answers(self, length: int, unpadded: Float[np.ndarray, "sentence"]) -> Facts:
+        """State what padding in the mean does, with the mask given and left out."""
+        return Facts(
+            length=length, given=self.accuracy("told", length), out=self.accuracy("untold", length),
+            flips=self.flipped("untold", length, unpadded),
+            positive=self.says_positive("untold", length),
+        )  # fmt: skip
+
     def _said(self, masking: str, length: int) -> Float[np.ndarray, "sentence"]:
         return self.probability[TOLD.index(masking), self.lengths.tolist().index(length)]
 
@@ -339,6 +367,11 @@ class UserTextPadding:
     drift: Float[np.ndarray, "told side length"]
     on_pads: Float[np.ndarray, "told side length"]
 
+    @property
+    def n_real(self) -> int:
+        """Tokens that are no padding."""
+        return int(self.real.sum())
+
     def positive(self, masking: str, side: str, length: int) -> Share:
         """Probability of "positive"."""
         return float(self.probability[self._at(masking, side, length)])
@@ -346,6 +379,16 @@ class UserTextPadding:
     def on_pads_untold(self, side: str, length: int) -> Share:
         """Attention on padding when the network is not told."""
         return float(self.on_pads[self._at("untold", side, length)])
+
+    def answers(self, side: str, length: int) -> Facts:
+        """State the answer without padding, with it, and with it where the network is not told."""
+        given, out = (self.positive(masking, side, length) for masking in TOLD)
+        variant = "turned" if (given > 0.5) != (out > 0.5) else "kept"
+        return Facts(
+            "none" if self.n_real >= length else variant, real=self.n_real, length=length,
+            positive_plain=self.unpadded, positive_told=given, positive_untold=out,
+            on_pads=self.on_pads_untold(side, length),
+        )  # fmt: skip
 
     def _at(self, masking: str, side: str, length: int) -> tuple[int, int, int]:
         return TOLD.index(masking), SIDES.index(side), self.lengths.tolist().index(length)
@@ -387,6 +430,14 @@ class AttentionDirections:
         """Two ways with one head, sentence by sentence."""
         first, second = (self._right(self.probability, item) for item in (direction, other))
         return compared(first, second)
+
+    def both_and_left(self) -> Facts:
+        """State what looking left only costs: the answers, and the guesses behind [MASK]."""
+        return Facts(
+            both=self.accuracy("both"), left=self.accuracy("left"),
+            refitted=self.refitted_accuracy("left"),
+            guessed_both=self.guessed("both"), guessed_left=self.guessed("left"),
+        )  # fmt: skip
 
     def _right(
         self, probability: Float[np.ndarray, "direction sentence"], direction: str
@@ -520,6 +571,15 @@ class Searched:
     def tested(self, positive: Bool[np.ndarray, "sentence"]) -> Proportion:
         """How often its answers to the test sentences are right."""
         return counted(answers_right(self.probability, positive))
+
+    def chosen(self, cases: int, positive: Bool[np.ndarray, "sentence"]) -> Facts:
+        """State the best trial where it was chosen, and on the test; the gap in points."""
+        best, test = self.validated(cases), self.tested(positive)
+        gap = 100 * (best.share - test.share)
+        return Facts(
+            "less" if gap > 0 else "not_less", trials=len(self.rate), best=best, test=test,
+            points=abs(gap),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

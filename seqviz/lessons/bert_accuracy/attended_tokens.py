@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from seqviz.compute.bert_accuracy.results import DIRECTIONS, FEATURES, SIDES, TOLD
-from seqviz.core.i18n import number, percent
 from seqviz.experiments.bert_accuracy import direction, encoding, fill, padding, shipped, systems
 from seqviz.figures.bert_accuracy.direction import accuracy_by_direction
 from seqviz.figures.bert_accuracy.fill import best_guesses
@@ -47,25 +46,14 @@ def own_padding(p: PadsParams, show: Show) -> None:
     if p.view == "tokens":
         short = show.run(padding.pad_user_text, p.model, p.text, shipped.LENGTHS[:1])
         show.figure(token_ids, short)
-        real, longest = int(short.real.sum()), max(shipped.LENGTHS)
+        real, longest = short.n_real, max(shipped.LENGTHS)
         return show.note("ids_real", real=real, length=longest, pads=longest - real)
     result = show.run(padding.pad_user_text, p.model, p.text, shipped.LENGTHS)
     show.figure(sentence_padding, result, p.length)
-    show.readouts(result, positive_plain="unpadded")
-    masking, untold = (
-        show.readout(f"positive_{name}", result.positive, name, p.side, p.length) for name in TOLD
-    )
-    show.readout("on_pads", result.on_pads_untold, p.side, p.length)
-    key = "own_pads_turned" if (masking > 0.5) != (untold > 0.5) else "own_pads_kept"
-    real = int(result.real.sum())
-    if real >= p.length:
-        key = "own_pads_none"
-    values = {
-        "plain": percent(result.unpadded),
-        "told": percent(masking),
-        "untold": percent(untold),
-    }
-    show.note(key, real=real, length=p.length, side=show.option("side", p.side), **values)
+    show.facts(
+        result.answers, p.side, p.length, note="own_pads", side=show.option("side", p.side),
+        metrics=("positive_plain", "positive_told", "positive_untold", "on_pads"),
+    )  # fmt: skip
 
 
 def padded(p: PadsParams, show: Show) -> None:
@@ -76,10 +64,9 @@ def padded(p: PadsParams, show: Show) -> None:
         about = {**shipped.PADS_IN_MEAN, "model": p.model}
         in_mean = show.shipped(padding.pads_in_mean, name="in_mean", **about)
     result = show.job(
-        padding.padding,
-        **{**shipped.PADDING, "model": p.model, "sentences": p.sentences},
+        padding.padding, **{**shipped.PADDING, "model": p.model, "sentences": p.sentences},
         then=(padding_effect, p.view, p.length, p.side, guess, in_mean),
-    )
+    )  # fmt: skip
     for masking in TOLD:
         show.readout(masking, result.accuracy, masking, p.side, p.length)
     show.readout("flipped", result.flipped, p.side, p.length)
@@ -87,18 +74,11 @@ def padded(p: PadsParams, show: Show) -> None:
     names = show.words("metric.told.label"), show.words("metric.untold.label")
     say_compared(names, show.derive(result.compared, p.side, p.length, name="pair"), show)
     if p.view in ("drift", "on_pads"):
-        say, key = (number, "drift") if p.view == "drift" else (percent, "attention")
-        middle = [say(result.middle(p.view, payload, p.side, p.length)) for payload in TOLD]
-        show.note(f"median_{key}", length=p.length, given=middle[0], out=middle[1])
+        given, out = (result.middle(p.view, masking, p.side, p.length) for masking in TOLD)
+        key = "median_drift" if p.view == "drift" else "median_attention"
+        show.note(key, length=p.length, given=given, out=out)
     elif in_mean is not None:
-        given, out = (
-            show.derive(in_mean.accuracy, payload, p.length, name=payload) for payload in TOLD
-        )
-        flips = show.derive(in_mean.flipped, "untold", p.length, result.unpadded, name="flips")
-        positive = in_mean.says_positive("untold", p.length)
-        values = {"given": given, "out": out, "flips": flips, "positive": positive}
-        shares = {name: percent(item.share) for name, item in values.items()}
-        show.note("in_mean", length=p.length, n=out.n, **shares)
+        show.facts(in_mean.answers, p.length, result.unpadded, note="in_mean")
     if p.side == "left":
         show.note("left_side")
 
@@ -119,27 +99,21 @@ def directions(p: DirectionsParams, show: Show) -> None:
         index = choose_token(p.text, p.place, show)
         guesses = show.run(fill.guesses_by_direction, shipped.MODEL, p.text, index)
         show.figure(best_guesses, guesses)
-        ranks = {direction: f"{guesses.rank_of(direction):,}" for direction in DIRECTIONS}
+        ranks = {direction: guesses.rank_of(direction) for direction in DIRECTIONS}
         return show.note("looks_own", truth=guesses.truth, **ranks)
     guess = show.run(systems.majority, name="guess")
     request = shipped.BY_CLS if p.feature == "cls" else shipped.DIRECTION
     result = show.job(
-        direction.direction,
-        **{**request, "sentences": p.sentences},
+        direction.direction, **{**request, "sentences": p.sentences},
         then=(accuracy_by_direction, guess),
-    )
+    )  # fmt: skip
     show.readout("look_both", result.accuracy, "both")
     show.readout("look_left", result.accuracy, "left")
     show.readout("look_refitted", result.refitted_accuracy, "left")
     show.readout("look_fill", result.guessed, "left")
-    existing = {
-        f"{name}_{direction}": percent(getattr(result, function)(direction).share)
-        for name, function in (("said", "accuracy"), ("guessed", "guessed"))
-        for direction in ("both", "left")
-    }
-    show.note("looks", refitted=result.refitted_accuracy("left").share, **existing)
-    low, high = (percent(end, 2) for end in result.ends("left"))
-    if p.feature == "cls" and low == high:
+    show.facts(result.both_and_left, note="looks")
+    low, high = result.ends("left")
+    if p.feature == "cls" and round(low, 4) == round(high, 4):
         show.note("looks_cls", chance=low, n=len(result.positive))
     names = show.words("metric.look_both.label"), show.words("metric.look_left.label")
     say_compared(names, show.derive(result.compared, "both", "left", name="pair"), show)

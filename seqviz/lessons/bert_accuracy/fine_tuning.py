@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from seqviz.compute import replicates
 from seqviz.compute.bert_accuracy import counting, reported, searching
 from seqviz.compute.bert_accuracy.results import FEATURES, METHODS, Tuned, TuneSettings
-from seqviz.core.i18n import number, percent
 from seqviz.experiments.bert_accuracy import (
     encoding,
     features,
@@ -18,6 +17,7 @@ from seqviz.experiments.bert_accuracy import (
     systems,
     tuning,
 )
+from seqviz.experiments.bert_accuracy.training import steps_of
 from seqviz.figures.bert_accuracy.counts import parameter_counts
 from seqviz.figures.bert_accuracy.curves import learning_curves
 from seqviz.figures.bert_accuracy.modes import train_and_eval
@@ -98,15 +98,10 @@ def head(p: HeadsParams, show: Show) -> None:
     guess = show.run(systems.majority, "validation", name="guess")
     show.figure(learning_curves, result, reported.CURVES[0] if p.texts else None, guess)
     say_trained(result, show)
-    steps = settings.epochs * -(-min(settings.sentences, 7272) // settings.batch)
-    reach = reported.adam_reach(settings.head_rate, steps, falling=True)
     say_against(result, show.words("option.regime.head"), "bag_of_words", show)
-    show.note(
-        "adam",
-        steps=steps,
-        rate=f"{settings.head_rate:g}".replace("e-0", "e-"),
-        reach=reach,
-    )
+    steps, rate = steps_of(settings, settings.sentences), settings.head_rate
+    reach = reported.adam_reach(rate, steps, falling=True)
+    show.note("adam", steps=steps, rate=f"{rate:g}".replace("e-0", "e-"), reach=reach)
 
 
 @dataclass(frozen=True)
@@ -137,11 +132,9 @@ def tune(p: TuneParams, show: Show) -> None:
     show.note("shipped_runs")
     guess = show.run(systems.majority, "validation", name="guess")
     result = show.job(
-        tuning.tune,
-        settings=settings,
+        tuning.tune, settings=settings, so_far=(training_progress, settings, guess),
         then=(learning_curves, reported.CURVES[1] if p.texts else None, guess),
-        so_far=(training_progress, settings, guess),
-    )
+    )  # fmt: skip
     say_trained(result, show)
     say_against(result, show.option("regime", p.regime), "head_mean", show)
     for name in shipped.AGAIN:
@@ -168,13 +161,7 @@ def count(p: CountParams, show: Show) -> None:
     title = f"{show.option('network', p.network)}, {show.option('regime', p.regime)}"
     show.figure(parameter_counts, result, title)
     show.readouts(result, "total", "trainable", "share_trained")
-    ratio = number(1 / result.share_trained, 2) if result.trainable else "∞"
-    maximum = "most_of" if 2 * result.trainable > result.total else "one_of"
-    show.note(
-        "all_of" if result.trainable == result.total else maximum, ratio=ratio,
-        trainable=f"{result.trainable:,}", total=f"{result.total:,}",
-        share=percent(result.share_trained),
-    )  # fmt: skip
+    show.facts(result.trained, note="trained")
 
 
 @dataclass(frozen=True)
@@ -191,30 +178,21 @@ class SearchParams:
 def find_settings(p: SearchParams, show: Show) -> None:
     base = replace(shipped.SEARCH, feature=p.feature, budget=p.budget, seed=p.seed)
     if p.view == "race":
-        results = show.job(
-            search.searches,
-            settings=tuple(replace(base, method=method) for method in METHODS),
-            then=(best_so_far,),
-        )
+        settings = tuple(replace(base, method=method) for method in METHODS)
+        results = show.job(search.searches, settings=settings, then=(best_so_far,))
     else:
-        existing = show.shipped(
-            search.surface, name="known", model=shipped.MODEL, feature=p.feature
-        )
+        request = {"model": shipped.MODEL, "feature": p.feature}
+        existing = show.shipped(search.surface, name="known", **request)
         results = show.job(
-            search.searches,
-            settings=(replace(base, method=p.method),),
+            search.searches, settings=(replace(base, method=p.method),), first=True,
             then=(search_trials, existing),
-            first=True,
-        )
+        )  # fmt: skip
     item = max(results, key=lambda each: each.validation[each.best])
+    positive = show.run(systems.truth, name="positive")
     show.readout("best", item.validated, features.VALIDATION)
     show.readouts(item, "best_rate", caption={"best_rate": f"{item.batch[item.best]}"})
-    test = show.readout("best_test", item.tested, show.run(systems.truth, name="positive"))
-    best = item.validated(features.VALIDATION)
-    less = best.share - test.share
-    shares = {"best": percent(best.share), "test": percent(test.share)}
-    key = "best_less" if less > 0 else "best_not_less"
-    show.note(key, trials=len(item.rate), points=f"{100 * abs(less):.1f}", **shares)
+    show.readout("best_test", item.tested, positive)
+    show.facts(item.chosen, features.VALIDATION, positive, note="best")
     if searching.RATES[1] < 2 * item.best_rate:
         show.note("at_the_edge", rate=item.best_rate)
 
@@ -233,12 +211,8 @@ def both_modes(p: ModesParams, show: Show) -> None:
     mode_comparison = show.run(modes.modes, shipped.MODEL, p.text, p.repeats, p.seed)
     show.figure(train_and_eval, mode_comparison)
     still, noisy = (
-        percent(show.readout(f"spread_{mode}", mode_comparison.spread, mode))
+        show.readout(f"spread_{mode}", mode_comparison.spread, mode)
         for mode in mode_comparison.modes
     )
-    a, c, b, d = (
-        show.words("note.yes" if able else "note.no") for able in mode_comparison.gradient.flat
-    )
-    show.note(
-        "gradient", a=a, b=b, c=c, d=d, repeats=p.repeats, still=still, noisy=noisy
-    )  # each mode, as it is and within no_grad()
+    able = [show.words(f"note.{'yes' if can else 'no'}") for can in mode_comparison.gradient.flat]
+    show.note("gradient", able=able, repeats=p.repeats, still=still, noisy=noisy)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from seqviz.compute.bert_accuracy import corruption
-from seqviz.compute.bert_accuracy.results import ORDERS, TREATMENTS, WordMaskingCurve
-from seqviz.core.i18n import escape_markdown, format_value, percent
-from seqviz.core.units import unbroken, unit_of
+from seqviz.compute.bert_accuracy.results import ORDERS, TREATMENTS
+from seqviz.core.i18n import percent
 from seqviz.experiments.bert_accuracy import fill, shipped, systems, word_masking
 from seqviz.figures.bert_accuracy.fill import (
     best_guesses,
@@ -37,7 +36,6 @@ from seqviz.lessons.framework.controls import (
 )
 from seqviz.lessons.framework.controls import select_slider as stops
 from seqviz.lessons.framework.show import Show
-from seqviz.stats.proportions import Paired
 
 UNLIKELY = 100  # guesses
 
@@ -54,24 +52,6 @@ class MaskedParams:
     model: str = model_menu()
 
 
-def say_fall(curve: WordMaskingCurve, controls: WordMaskingCurve, share: float, show: Show) -> None:
-    """What masking costs, taken apart by the two controls."""
-    fall = show.derive(curve.fall, controls, share, name="fall")
-    p = format_value(fall.back.p, unit_of(Paired, "p"))
-    is_visible = fall.back.verdict == "real" and min(fall.shift, fall.information) > 0
-    nothing = curve.nearest(share) == 0
-    key = "none_masked" if nothing else "fall" if is_visible else "no_fall"
-    points = {
-        name: f"{100 * getattr(fall, name):.1f}" for name in ("total", "shift", "information")
-    }
-    parts = ("unmasked", "masked", "adapted", "deleted")
-    shares = {name: percent(getattr(fall, name).share) for name in parts}
-    show.note(
-        key, share=percent(curve.nearest(share), 0), n=f"{fall.masked.n:,}", **points, **shares,
-        p=p if p.startswith("<") else unbroken(f"= {p}"),
-    )  # fmt: skip
-
-
 def own_masking(p: MaskedParams, show: Show) -> None:
     """A student's sentence under the knife."""
     classified(p.model, p.text, word_masking.MAX_USER_TOKENS, show)
@@ -84,7 +64,7 @@ def own_masking(p: MaskedParams, show: Show) -> None:
     show.readout("positive", masking.positive, p.order, masked)
     show.readout("words_masked", masking.words_masked, masked)
     turned = show.readout("undecided", masking.undecided, p.order)
-    here, full = (percent(masking.positive(p.order, count)) for count in (masked, 0))
+    here, full = (masking.positive(p.order, count) for count in (masked, 0))
     key = "own_kept" if turned is None else "own_turned"
     show.note(key, masked=masked, words=len(masking.words), here=here, whole=full, turned=turned)
 
@@ -93,21 +73,20 @@ def masking(p: MaskedParams, show: Show) -> None:
     if p.view == "own":
         return own_masking(p, show)
     guess, share = show.run(systems.majority, name="guess"), p.share / 100
-    controls = show.shipped(
-        word_masking.controls, name="controls", **{**shipped.CONTROLLED, "model": p.model}
-    )
+    request = {**shipped.CONTROLLED, "model": p.model}
+    controls = show.shipped(word_masking.controls, name="controls", **request)
     result = show.job(
-        word_masking.mask_words,
-        **{**shipped.KNIFE, "model": p.model, "sentences": p.sentences},
+        word_masking.mask_words, **{**shipped.KNIFE, "model": p.model, "sentences": p.sentences},
         then=(accuracy_under_masking, p.order, share, guess, controls),
-    )
+    )  # fmt: skip
     tried = percent(result.nearest(share), 0)
     show.readout("accuracy_here", result.accuracy, p.order, share, caption=tried)
     show.readout("says_positive", result.says_positive, p.order, share)
     show.readout("accuracy_whole", result.accuracy, p.order, 0.0)
     show.metric("majority", guess)
     if controls is not None:
-        say_fall(result, controls, share, show)
+        fall = show.derive(result.fall, controls, share, name="fall")
+        show.facts(fall.parts, note="fall")
     other = "random" if p.order != "random" else "function"
     pair = show.derive(result.compared, p.order, other, share, name="pair")
     say_compared((show.option("order", p.order), show.option("order", other)), pair, show)
@@ -132,32 +111,25 @@ def fill_in(p: FillParams, show: Show) -> None:
     share, settings = p.selected / 100, replace(shipped.FILL, sentences=p.sentences)
     if p.view == "share":
         fill_ins = show.job(
-            fill.fill_in_by_share,
-            settings=settings,
-            shares=shipped.SELECTED,
-            model=shipped.MODEL,
-            then=(fill_in_accuracy_by_share, share),
-        )
+            fill.fill_in_by_share, settings=settings, shares=shipped.SELECTED,
+            model=shipped.MODEL, then=(fill_in_accuracy_by_share, share),
+        )  # fmt: skip
         item = min(fill_ins, key=lambda each: abs(each.settings.share - share))
     else:
+        settings = replace(settings, share=share, mask=p.mask / 100, random=p.random / 100)
         item = show.job(
-            fill.fill_in,
-            settings=replace(settings, share=share, mask=p.mask / 100, random=p.random / 100),
-            model=shipped.MODEL,
-            then=(fill_in_accuracy,),
+            fill.fill_in, settings=settings, model=shipped.MODEL, then=(fill_in_accuracy,)
         )
-    for treatment, name in enumerate(("top_mask", "top_random", "top_kept")):
-        show.readout(name, item.top, 1, treatment)
+    for index, treatment in enumerate(TREATMENTS):
+        show.readout(f"top_{treatment}", item.top, 1, index)
     show.readout("top_frequent", item.by_frequency, 1)
-    right = {name: item.top(1, index) for index, name in enumerate(TREATMENTS)}
-    shares = {name: percent(result.share) for name, result in right.items() if result.n}
+    right = item.first_guesses()
     parts = " · ".join(
-        f"{show.text(f'figure.acc_condition_{name}')} {share}" for name, share in shares.items()
+        show.words("note.fill_part", name=show.text(f"figure.acc_condition_{name}"), right=each)
+        for name, each in right.items()
     )
-    show.note(
-        "fill" if len(shares) == len(right) else "fill_some", parts=parts, **shares,
-        selected=item.settings.share, frequent=item.by_frequency(1).share,
-    )  # fmt: skip
+    key = "fill" if len(right) == len(TREATMENTS) else "fill_some"
+    show.note(key, parts=parts, item=item, frequent=item.by_frequency(1), **right)
 
 
 @dataclass(frozen=True)
@@ -175,9 +147,7 @@ def guess_token(p: GuessParams, show: Show) -> None:
     show.figure(best_guesses, result)
     for name, treatment in zip(("rank", "rank_random", "rank_kept"), TREATMENTS, strict=True):
         show.readout(name, result.rank_of, treatment, caption=percent(result.chance_of(treatment)))
-    best, probability = escape_markdown(result.candidates[0][0]), percent(result.probability[0, 0])
-    rank, key = result.rank_of("mask"), "guess" if result.rank_of("mask") > 1 else "guess_right"
-    show.note(
-        key, best=best, chance=probability, truth=escape_markdown(result.truth), rank=f"{rank:,}"
-    )
+    rank, best = result.rank_of("mask"), result.candidates[0][0]
+    key = "guess" if rank > 1 else "guess_right"
+    show.note(key, best=best, chance=result.probability[0, 0], truth=result.truth, rank=rank)
     show.target("surprise", rank > UNLIKELY, rank=rank)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,8 +23,10 @@ from seqviz.lessons.framework.controls import choice, on, slider, view
 from seqviz.lessons.framework.output import Provenance
 from seqviz.lessons.framework.show import Show
 from seqviz.stats import proportions
-from seqviz.stats.proportions import Proportion
+from seqviz.stats.proportions import Paired, Proportion
 
+Runs: TypeAlias = Mapping[str, systems.RunPredictions]
+Names: TypeAlias = tuple[str, str]
 READ = 30  # sentences to read, of those on which two systems differ
 PAIRS = ("running", "paired", "confusion")  # views of two systems
 
@@ -42,10 +46,50 @@ def say_random_head(
 ) -> None:
     """A head that has learned nothing, the warning: an interval of the sentences knows no seeds."""
     worst, *_, best = runs = next(a for a in answers if a.system == "random_head").runs(positive)
-    ends = {"least": best.low, "most": best.high, "low": worst.share, "high": best.share}
-    shares = {name: percent(item) for name, item in {**ends, "guess": guess.share}.items()}
     key = "random_seeds" if best.low > guess.share else "random_seeds_within"
-    show.note(key, runs=len(runs), **shares)
+    show.note(key, runs=len(runs), worst=worst, best=best, guess=guess)
+
+
+def all_systems(chosen: str, positive: np.ndarray, show: Show) -> None:
+    """Every system of the lesson, one of them chosen."""
+    answers = show.run(systems.answers)
+    guess = show.run(systems.majority, name="guess")
+    show.figure(system_accuracies, answers, positive, chosen, guess, reported.REPORTED)
+    say_runs(systems.predictions_of(chosen), show)
+    say_random_head(answers, guess, positive, show)
+    show.caption(show.words("note.seeds", n=len(positive)))
+
+
+def draw_pair(p: CompareParams, runs: Runs, pair: Paired, names: Names, show: Show) -> None:
+    """Two systems sentence by sentence, in the view that is chosen."""
+    n, positive = p.sentences, show.run(systems.truth, name="positive")
+    if p.view == "paired":
+        show.figure(paired_answers, pair, names)
+    elif p.view == "running":
+        curves = [show.run(proportions.running, run.right, name=f"{name}_running")
+                  for name, run in runs.items()]  # fmt: skip
+        show.figure(running_accuracy, *curves, names, n)
+    else:
+        tables = [show.run(proportions.confusion, positive[:n], run.positive[:n],
+                           name=f"{name}_table") for name, run in runs.items()]  # fmt: skip
+        show.figure(confusion_matrices, *tables, names)
+
+
+def list_differing(runs: Runs, n: int, show: Show) -> None:
+    """The first sentences on which two systems differ, to read."""
+    differ = systems.differing(runs["first"], runs["second"], n)
+    if not differ:
+        return
+    visible = differ[:READ]
+    show.caption(show.words("note.disagree", shown=len(visible), count=len(differ)))
+    sentences, positive = features.parts()["test"].texts, systems.truth()
+    classes = show.words("class.negative"), show.words("class.positive")
+    columns = {
+        "sentence": [sentences[i] for i in visible],
+        "truth": [classes[int(positive[i])] for i in visible],
+        **{name: [percent(run.probability[i], 0) for i in visible] for name, run in runs.items()},
+    }
+    show.rows("differ", columns)
 
 
 def compare(p: CompareParams, show: Show) -> None:
@@ -53,53 +97,19 @@ def compare(p: CompareParams, show: Show) -> None:
     show.origin = Provenance("precomputed", f"{when.date} · {when.device}")
     positive = show.run(systems.truth, name="positive")
     if p.view == "systems":
-        answers = show.run(systems.answers)
-        guess = show.run(systems.majority, name="guess")
-        show.figure(system_accuracies, answers, positive, p.first, guess, reported.REPORTED)
-        say_runs(systems.predictions_of(p.first), show)
-        say_random_head(answers, guess, positive, show)
-        show.caption(show.words("note.seeds", n=len(positive)))
-        return
-    names, n = (show.option("first", p.first), show.option("second", p.second)), p.sentences
-    first = show.run(systems.first_run, p.first, name="first")
-    second = show.run(systems.first_run, p.second, name="second")
-    pair = show.run(proportions.mcnemar, first.right[:n], second.right[:n], name="pair")
-    if p.view == "paired":
-        show.figure(paired_answers, pair, names)
-    elif p.view == "confusion":
-        tables = [
-            show.run(
-                proportions.confusion, positive[:n], summary.positive[:n], name=f"{name}_table"
-            )
-            for name, summary in (("first", first), ("second", second))
-        ]
-        show.figure(confusion_matrices, *tables, names)
-    else:
-        runs = [
-            show.run(proportions.running, summary.right, name=f"{name}_running")
-            for name, summary in (("first", first), ("second", second))
-        ]
-        show.figure(running_accuracy, *runs, names, n)
+        return all_systems(p.first, positive, show)
+    chosen, n = {"first": p.first, "second": p.second}, p.sentences
+    names = show.option("first", p.first), show.option("second", p.second)
+    runs = {key: show.run(systems.first_run, name, name=key) for key, name in chosen.items()}
+    pair = show.run(proportions.mcnemar, *(run.right[:n] for run in runs.values()), name="pair")
+    draw_pair(p, runs, pair, names, show)
     if p.first == p.second:
         show.note("same_system")
     else:
         say_compared(names, pair, show)
-    for name in dict.fromkeys((p.first, p.second)):
-        say_runs(systems.predictions_of(name), show)
-    for name, message in (("system_a", first), ("system_b", second)):
-        show.readout(name, proportions.proportion, message.right[:n])
+    for system in dict.fromkeys(chosen.values()):
+        say_runs(systems.predictions_of(system), show)
+    for name, run in zip(("system_a", "system_b"), runs.values(), strict=True):
+        show.readout(name, proportions.proportion, run.right[:n])
     show.readouts(pair, p_value="p", needed="needed")
-    differ = systems.differing(first, second, n)
-    if not len(differ):
-        return
-    visible = differ[:READ]
-    show.caption(show.words("note.disagree", shown=len(visible), count=len(differ)))
-    sentences = features.parts()["test"].texts
-    classes = show.words("class.negative"), show.words("class.positive")
-    columns: dict[str, list[str]] = {
-        "sentence": [sentences[i] for i in visible],
-        "truth": [classes[int(positive[i])] for i in visible],
-        "first": [percent(first.probability[i], 0) for i in visible],
-        "second": [percent(second.probability[i], 0) for i in visible],
-    }
-    show.rows("differ", columns)
+    return list_differing(runs, n, show)

@@ -151,24 +151,24 @@ def said(bench: str, key: str, language: str = "en", **values: Any) -> str:
 
 
 SENTENCES = (
-    ("knife", "fall", {"share": 35}, {"share": 50}),
+    ("knife", "fall.shown", {"share": 35}, {"share": 50}),
     ("knife", "own_turned", {"view": "own", "share": 100}, None),
     ("fill", "fill", {}, {"view": "share", "selected": 60}),
     ("guess", "guess", {"text": "the capital of france is paris", "place": 6}, {"place": 2}),
     ("padding", "in_mean", {"length": 64}, {"length": 128}),
     ("padding", "median_drift", {"view": "drift"}, {"view": "drift", "length": 64}),
-    ("padding", "own_pads_kept", {"view": "own", "length": 32}, {"view": "own", "length": 64}),
+    ("padding", "own_pads.kept", {"view": "own", "length": 32}, {"view": "own", "length": 64}),
     ("looks", "looks", {}, {"feature": "cls"}),
     ("looks", "looks_cls", {"feature": "cls"}, None),
     ("looks", "looks_own", {"view": "own"}, {"view": "own", "place": 2}),
     ("heads", "adam", {"head_rate": 1e-5}, {"head_rate": 1e-2}),
     ("tune", "epoch_time", {}, {"regime": "top"}),
-    ("count", "one_of", {}, {"regime": "top"}),
-    ("count", "all_of", {"regime": "all"}, {}),
-    ("count", "most_of", {"regime": "top", "layers": 12}, {"regime": "top", "layers": 11}),
+    ("count", "trained.one", {}, {"regime": "top"}),
+    ("count", "trained.all", {"regime": "all"}, {}),
+    ("count", "trained.most", {"regime": "top", "layers": 12}, {"regime": "top", "layers": 11}),
     ("compare", "no_seed", {"first": "bag_of_words"}, {"first": "lstm"}),
     ("modes", "gradient", {}, {"repeats": 5}),
-    ("search", "best_less", {"method": "grid"}, {"view": "race"}),
+    ("search", "best.less", {"method": "grid"}, {"view": "race"}),
     ("compare", "seeds_between", {"first": "head_mean"}, {"first": "head_cls"}),
     ("compare", "one_seed", {"first": "lstm"}, {"first": "gru"}),
     ("compare", "random_seeds", {}, None),
@@ -186,10 +186,10 @@ def test_other_numbers_another_sentence(bench, key, values, other):
 
 
 def test_where_nothing_is_won_back_the_sentence_does_not_say_so():
-    assert said("knife", "none_masked", share=0)
-    assert not said("knife", "no_fall", share=0)
-    assert not said("knife", "fall", share=0)
-    assert not said("knife", "none_masked", share=5)
+    assert said("knife", "fall.none_masked", share=0)
+    assert not said("knife", "fall.null", share=0)
+    assert not said("knife", "fall.shown", share=0)
+    assert not said("knife", "fall.none_masked", share=5)
 
 
 def test_a_system_is_not_compared_with_itself():
@@ -201,11 +201,11 @@ def test_a_system_is_not_compared_with_itself():
 
 def test_a_sentence_longer_than_the_padded_length_is_not_padded():
     long = {"view": "own", "text": "A good film. " * 12}
-    assert "50 tokens" in said("padding", "own_pads_none", length=32, **long)
-    assert not said("padding", "own_pads_none", length=64, **long)
+    assert "50 tokens" in said("padding", "own_pads.none", length=32, **long)
+    assert not said("padding", "own_pads.none", length=64, **long)
     just = long | {"text": "good " * 30}  # and two special tokens
-    assert "32 tokens" in said("padding", "own_pads_none", length=32, **just)
-    assert not said("padding", "own_pads_none", view="own", length=32)
+    assert "32 tokens" in said("padding", "own_pads.none", length=32, **just)
+    assert not said("padding", "own_pads.none", view="own", length=32)
 
 
 def test_a_treatment_that_no_token_gets_is_not_said(monkeypatch):
@@ -222,8 +222,8 @@ def test_a_treatment_that_no_token_gets_is_not_said(monkeypatch):
 
 
 def test_one_in_so_many_is_less_than_half():
-    assert said("count", "one_of", regime="top", network="minilm", layers=6)
-    assert not said("count", "one_of", regime="top", layers=12)
+    assert said("count", "trained.one", regime="top", network="minilm", layers=6)
+    assert not said("count", "trained.one", regime="top", layers=12)
 
 
 def test_each_regime_opens_with_the_run_that_is_there():
@@ -233,9 +233,9 @@ def test_each_regime_opens_with_the_run_that_is_there():
 
 def test_two_heads_that_chance_tells_apart_are_no_shift():
     """All words masked: each head has one answer for everything, and p is 0.195."""
-    assert said("knife", "no_fall", share=100)
-    assert not said("knife", "fall", share=100)
-    assert said("knife", "fall", share=95)
+    assert said("knife", "fall.null", share=100)
+    assert not said("knife", "fall.shown", share=100)
+    assert said("knife", "fall.shown", share=95)
 
 
 def test_systems_without_a_seed_are_those_whose_training_draws_nothing():
@@ -278,5 +278,5 @@ def test_the_best_of_a_search_may_do_better_in_the_test():
     for method in ("grid", "random", "bayes"):
         visible = lesson.benches["search"].run({"method": method})
         less = share(visible, "best") - share(visible, "best_test")
-        key = "best_less" if less > 0 else "best_not_less"
+        key = "best.less" if less > 0 else "best.not_less"
         assert said("search", key, method=method)
