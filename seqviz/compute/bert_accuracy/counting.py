@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf, prod
+from math import inf, nan, prod
 
 from seqviz.compute.bert_accuracy.results import REGIMES
 from seqviz.core.units import SmallShare
@@ -69,7 +69,7 @@ class ParameterCount:
     @property
     def share_trained(self) -> SmallShare:
         """Of all parameters."""
-        return self.trainable / self.total
+        return self.trainable / self.total if self.total else nan
 
     def trained(self) -> Facts:
         """State how many parameters are trained, of how many one."""

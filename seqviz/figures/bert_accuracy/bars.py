@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from seqviz.core.i18n import Text
 from seqviz.core.units import unbroken
-from seqviz.figures.bert_accuracy.bars_and_labels import bar, bare
+from seqviz.figures.bert_accuracy.bars_and_labels import bar, bare, format_proportion
 from seqviz.plotting import Sheet, axes
 from seqviz.stats.proportions import Proportion
 
@@ -20,14 +21,15 @@ class Row:
     color: str
 
 
+def format_rows(rows: Sequence[Row], text: Text) -> str:
+    """All rows in words, for a description."""
+    return "; ".join(f"{row.name}: {format_proportion(row.proportion, text)}" for row in rows)
+
+
 def bar_panel(
-    sheet: Sheet,
-    across: tuple[float, float],
-    title: str,
-    rows: Sequence[Row],
-    reads: str,
+    sheet: Sheet, across: tuple[float, float], title: str, rows: Sequence[Row], reads: str,
     guess: Row | None,
-) -> dict[str, list[str]]:
+) -> dict[str, list[str]]:  # fmt: skip
     """A panel with a bar a row; returns the names of its places, by its axis.
 
     reads: title of the axis of names. guess: what can be had without reading. It is a dotted line

@@ -29,8 +29,8 @@ def format_proportion(proportion: Proportion, text: Text) -> str:
     """A proportion in words, for hover texts and descriptions: share, interval, n."""
     if not proportion.n:
         return text("figure.acc_none")
-    ends = {"low": bare(proportion.low), "high": bare(proportion.high)}
-    return text("figure.acc_said", share=proportion.share, n=proportion.n, **ends)
+    low, high = (100 * end for end in proportion.ci)
+    return text("figure.acc_said", share=proportion.share, n=proportion.n, low=low, high=high)
 
 
 def format_proportions(result: Proportion, text: Text) -> np.ndarray:
@@ -40,13 +40,9 @@ def format_proportions(result: Proportion, text: Text) -> np.ndarray:
 
 
 def curve(
-    panel: Panel,
-    x: Shaped[np.ndarray, "point"],
-    percents: Real[np.ndarray, "point"],
-    name: str,
-    style: tuple[str, str, str],
-    **more: Any,
-) -> None:
+    panel: Panel, x: Shaped[np.ndarray, "point"], percents: Real[np.ndarray, "point"], name: str,
+    style: tuple[str, str, str], **more: Any,
+) -> None:  # fmt: skip
     """A named line, with markers where there are few points: of one there is no line.
 
     style: its color, dash and marker.
@@ -57,45 +53,30 @@ def curve(
 
 
 def bar(
-    panel: Panel,
-    index: float,
-    proportion: Proportion,
-    name: str,
-    color: str,
-    *,
-    hatched: bool = False,
-    **more: Any,
-) -> None:
+    panel: Panel, index: float, proportion: Proportion, name: str, color: str, *,
+    hatched: bool = False, **more: Any,
+) -> None:  # fmt: skip
     """One bar in percent with its interval as a whisker, at `index` of the axis of names.
 
     hatched: a figure from a text, not computed here (its interval, where n is known, follows from
     share and n); empty inside, so that it is not taken for ours.
     """
-    keys: dict[str, Any] = {
-        "width": 0.62,
-        "hover": format_proportion(proportion, panel.style.text) + NAMED,
-    }
+    hover = format_proportion(proportion, panel.style.text) + NAMED
+    keys: dict[str, Any] = {"width": 0.62, "hover": hover}
     if hatched:
         keys["marker"] = {
             "color": "rgba(0,0,0,0)",
             "line": {"color": color, "width": 1.8},
             "pattern": {"shape": "/", "fgcolor": color, "size": _HATCH, "solidity": 0.2},
         }
-    value, low, high = (
-        [100 * share] for share in (proportion.share, proportion.low, proportion.high)
-    )
-    whiskers = (low, high)
-    panel.bars([index], value, name, color, whiskers=whiskers, legend=False, **{**keys, **more})
+    value, low, high = ([100 * share] for share in (proportion.share, *proportion.ci))
+    panel.bars([index], value, name, color, whiskers=(low, high), legend=False, **{**keys, **more})
 
 
 def majority(
-    panel: Panel,
-    proportion: Proportion,
-    ends: Sequence[float],
-    *,
-    upright: bool = False,
+    panel: Panel, proportion: Proportion, ends: Sequence[float], *, upright: bool = False,
     words_at: float | None = 1,
-) -> None:
+) -> None:  # fmt: skip
     """The accuracy of the answer that is most frequent in training, given always.
 
     ends: of the axis along which the line runs. upright: the line stands, the bars lie. words_at:
@@ -106,7 +87,7 @@ def majority(
     text = panel.style.text
     panel.reference(x, y, text("figure.acc_majority"), legend=False)
     if words_at is not None and proportion.n:
-        words = text("figure.acc_majority_at", percent=percent(proportion.share))
+        words = text("figure.acc_majority_at", share=proportion.share)
         on_line(panel, words, value[0], x=words_at)
 
 
@@ -131,11 +112,9 @@ def reading(panel: Panel, words: str, x: float, last: float) -> None:
 
 
 def fitted(
-    *values: Shaped[np.ndarray, "..."] | Sequence[float],
-    minimum: float = 10,
-    above: float = 0.12,
+    *values: Shaped[np.ndarray, "..."] | Sequence[float], minimum: float = 10, above: float = 0.12,
     below: float = 0.0,
-) -> tuple[float, float]:
+) -> tuple[float, float]:  # fmt: skip
     """Ends of an axis in percent around these values, never beyond 0 and (but for words) 100.
 
     minimum: percent that it spans. above, below: room for words, as shares of what it spans.

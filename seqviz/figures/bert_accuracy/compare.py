@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from unicodedata import east_asian_width
 
 import numpy as np
@@ -25,50 +24,43 @@ _KINDS = ("right_negative", "wrong_positive", "wrong_negative", "right_positive"
 def running_accuracy(
     first: Proportion, second: Proportion, names: tuple[str, str], n: int, style: Style = STYLE
 ) -> Figure:
-    """Accuracy of two systems on the first 1, 2, ... sentences, with 95% bands.
+    """Plot the accuracy of two systems on the first 1, 2, ... sentences, with 95% bands.
 
     n: sentences at which the two are read off. Raises ValueError for an n beyond the sentences.
     """
-    text, palette = style.text, style.palette
-    count = len(first.n)
+    label, palette, count = style.labels("figure.acc_"), style.palette, len(first.n)
     if not 1 <= n <= count:
         raise ValueError(f"There are 1 to {count:,} sentences, not {n:,}.")
-    both = (first, second)
-    visible = [escape(name) for name in names]
+    both, visible = (100 * first, 100 * second), [escape(name) for name in names]
     styles = [(getattr(palette, role), dash, symbol) for role, dash, symbol in _LOOKS]
     start = min(_SETTLED, count) - 1
-    late = [100 * part[start:] for result in both for part in (result.low, result.high)]
-    ends = bars_and_labels.fitted(*late, above=0.02)
+    ends = bars_and_labels.fitted(*(end[start:] for each in both for end in each.ci), above=0.02)
+    sheet, size = Sheet(style), [0, max(count, 2)]
     longest = max(_width(short(name, _LONGEST)) for name in names)
-    sheet = Sheet(style)
     sheet.margin(r=(46 + 7.5 * longest) * style.scale, t=52 * style.scale)
-    sentences = text("figure.acc_first_sentences")
     panel = sheet.panel(
-        axes.axis(sentences, range=[0, max(count, 2)], tickformat=",d", nticks=4, tickangle=0),
-        axes.percent(text("figure.acc_accuracy"), *ends),
+        axes.axis(label("first_sentences"), range=size, tickformat=",d", nticks=4, tickangle=0),
+        axes.percent(label("accuracy"), *ends),
     )
-    for outcome, (color, *_) in zip(both, styles, strict=True):
-        panel.band(outcome.n, 100 * outcome.low, 100 * outcome.high, color)
-    for outcome, name, line_style in zip(both, visible, styles, strict=True):
-        bars_and_labels.curve(panel, outcome.n, 100 * outcome.share, name, line_style, legend=False)
-    for outcome, name, (color, _, symbol) in zip(both, visible, styles, strict=True):
-        at = text("figure.acc_at_n", name=name, n=n)
-        keys: dict[str, Any] = {
-            "edge": {"width": 2, "color": palette.truth},
-            "hover": False,
-            "legend": False,
-        }
-        height = 100 * float(outcome.share[n - 1])
-        panel.points([n], [height], at, color, size=11, symbol=symbol, **keys)
+    for each, (color, *_) in zip(both, styles, strict=True):
+        panel.band(each.n, *each.ci, color)
+    for each, name, line_style in zip(both, visible, styles, strict=True):
+        bars_and_labels.curve(panel, each.n, each.mean, name, line_style, legend=False)
+    for each, name, (color, _, symbol) in zip(both, visible, styles, strict=True):
+        panel.points([n], [each.mean[n - 1]], label("at_n", name=name, n=n), color, size=11,
+                     symbol=symbol, edge={"width": 2, "color": palette.truth},
+                     hover=False, legend=False)  # fmt: skip
     panel.vertical(n, palette.highlight)
-    last = [100 * float(result.share[-1]) for result in both]
     at_ends = [escape(short(name, _LONGEST)) for name in names]
-    panel.ends(at_ends, [color for color, *_ in styles], last, count, ends)
-    labels = [bars_and_labels.format_proportion(result[n - 1], style.text) for result in both]
-    lines = [f"{name}: {words}" for name, words in zip(visible, labels, strict=True)]
+    heights = [float(each.mean[-1]) for each in both]
+    panel.ends(at_ends, [color for color, *_ in styles], heights, count, ends)
+    values = [
+        bars_and_labels.format_proportion(each[n - 1], style.text) for each in (first, second)
+    ]
+    lines = [f"{name}: {words}" for name, words in zip(visible, values, strict=True)]
     sheet.headline("<br>".join(lines), size=13, yshift=4)
-    words = {"first": names[0], "second": names[1], "values": "; ".join(labels)}
-    return sheet.finish(text("alt.acc_running", n=n, all=count, **words))
+    return sheet.described("alt.acc_running", n=n, all=count, first=names[0], second=names[1],
+                           values="; ".join(values))  # fmt: skip
 
 
 def _width(name: str) -> int:
@@ -77,40 +69,32 @@ def _width(name: str) -> int:
 
 
 def paired_answers(paired: Paired, names: tuple[str, str], style: Style = STYLE) -> Figure:
-    """On how many sentences both are right, only the one, only the other, neither.
+    """Plot on how many sentences both are right, only the one, only the other, neither.
 
-    McNemar's test looks at the two tiles with a frame only: there the systems differ.
+    McNemar's test styles at the two tiles with a frame only: there the systems differ.
     """
-    text, palette = style.text, style.palette
+    label, palette = style.labels("figure.acc_"), style.palette
     first, second = (escape(name) for name in names)
-    answers = [text("figure.acc_answer_right"), text("figure.acc_answer_wrong")]
+    answers = [label("answer_right"), label("answer_wrong")]
     across, up = (
-        axes.names(answers, text("figure.acc_answers_of", name=name), range=span, tickangle=angle)
+        axes.names(answers, label("answers_of", name=name), range=span, tickangle=angle)
         for name, span, angle in ((second, [0.5, 2.5], 0), (first, [2.5, 0.5], -90))
     )
     sheet = Sheet(style)
     sheet.margin(t=34 * style.scale)
     panel = sheet.panel(across, up)
     counts = np.array([[paired.both, paired.only_first], [paired.only_second, paired.neither]])
-    hover = "%{z:,d}" + NAMED
-    panel.cells(counts, text("figure.acc_sentences"), flat(_CLEAR), bar=None, hover=hover)
-    for kind, role, x, y, count in (
-        ("both", None, 1, 1, paired.both),
-        ("first", "prediction", 2, 1, paired.only_first),
-        ("second", "rnn", 1, 2, paired.only_second),
-        ("neither", None, 2, 2, paired.neither),
-    ):
-        words = text(f"figure.acc_pair_{kind}", first=first, second=second)
+    panel.cells(counts, label("sentences"), flat(_CLEAR), bar=None, hover="%{z:,d}" + NAMED)
+    tiles = (("both", None), ("first", palette.prediction), ("second", palette.rnn),
+             ("neither", None))  # fmt: skip
+    for at, ((kind, frame), count) in enumerate(zip(tiles, counts.ravel().tolist(), strict=True)):
+        words = label(f"pair_{kind}", first=first, second=second)
         share = percent(count / paired.n if paired.n else float("nan"))
-        frame = getattr(palette, role) if role else None
-        _tile(panel, x, y, count, f"{words}<br>{share}", frame)
+        _tile(panel, 1 + at % 2, 1 + at // 2, count, f"{words}<br>{share}", frame)
     p = unbroken("< 0.001" if paired.p < 0.001 else f"= {number(paired.p)}")
-    n, differing = f"{paired.n:,}", f"{paired.only_first + paired.only_second:,}"
-    sheet.headline(text("figure.acc_differ", count=differing, n=n, p=p))
-    kinds = ("both", "only_first", "only_second", "neither")
-    values = {kind: f"{getattr(paired, kind):,}" for kind in kinds}
-    alt = text("alt.acc_paired", first=names[0], second=names[1], n=n, p=p, **values)
-    return sheet.finish(alt, {"x": answers, "y": answers})
+    sheet.headline(label("differ", count=paired.only_first + paired.only_second, n=paired.n, p=p))
+    return sheet.described("alt.acc_paired", names={"x": answers, "y": answers}, first=names[0],
+                           second=names[1], pair=paired, p=p)  # fmt: skip
 
 
 def _tile(panel: Panel, x: int, y: int, count: int, words: str, frame: str | None) -> None:
@@ -118,14 +102,10 @@ def _tile(panel: Panel, x: int, y: int, count: int, words: str, frame: str | Non
     palette, scale = panel.style.palette, panel.style.scale
     size = (30 if frame else 20) * scale
     panel.rectangle(
-        (x - 0.47, x + 0.47),
-        (y - 0.47, y + 0.47),
-        frame or palette.grid,
-        width=4 if frame else 0,
-        fillcolor=palette.band if frame else palette.grid,
-        opacity=1 if frame else 0.5,
-        layer="below",
-    )
+        (x - 0.47, x + 0.47), (y - 0.47, y + 0.47), frame or palette.grid,
+        width=4 if frame else 0, fillcolor=palette.band if frame else palette.grid,
+        opacity=1 if frame else 0.5, layer="below",
+    )  # fmt: skip
     large = f"<span style='font-size:{size:g}px'><b>{count:,}</b></span>"
     panel.words(f"{large}<br>{words}", x, y)
 
@@ -133,30 +113,29 @@ def _tile(panel: Panel, x: int, y: int, count: int, words: str, frame: str | Non
 def confusion_matrices(
     first: Confusion, second: Confusion, names: tuple[str, str], style: Style = STYLE
 ) -> Figure:
-    """What each system says of the negative and of the positive sentences: counts, row percent."""
-    text = style.text
-    classes = [text("figure.acc_negative"), text("figure.acc_class_positive")]
+    """Plot what each system says of negative and positive sentences: counts and percent of rows."""
+    label = style.labels("figure.acc_")
+    classes = [label("negative"), label("class_positive")]
     scale = ColorScale(_COLORS, 0, max(1, int(first.counts.max()), int(second.counts.max())))
     sheet = Sheet(style)
     sheet.margin(t=34 * style.scale)
+    predicted = axes.names(classes, label("predicted"), range=[0.5, 2.5])
+    actual = axes.names(classes, label("actual"), range=[2.5, 0.5], tickangle=-90)
+    blank = {
+        **actual,
+        "title": {"text": ""},
+        "showticklabels": False,
+    }  # the neighbor's hold for both
+    panels = sheet.row((predicted, actual), (predicted, blank), gaps=(0.46, 0.54))
     values = []
-    for result, name, across, (role, *_) in zip(
-        (first, second), names, ((0, 0.46), (0.54, 1)), _LOOKS, strict=True
-    ):
-        predicted = axes.names(classes, text("figure.acc_predicted"), range=[0.5, 2.5])
-        actual = axes.names(classes, text("figure.acc_actual"), range=[2.5, 0.5], tickangle=-90)
-        if across[0]:  # the neighbor's labels hold for both
-            actual |= {"title": {"text": ""}, "showticklabels": False}
+    for panel, result, name, (role, *_) in zip(panels, (first, second), names, _LOOKS, strict=True):
         right = of(int(np.trace(result.counts)), int(result.counts.sum()))
-        panel = sheet.panel(predicted, actual, across=across)
-        summary = (
-            f"{escape(short(name, _LONGEST))}: {bars_and_labels.format_proportion(right, text)}"
-        )
-        panel.title(summary, color=getattr(style.palette, role))
-        _matrix(panel, result, f"{text('figure.acc_sentences')}, {escape(name)}", scale)
-        counts = zip(_KINDS, result.counts.ravel().tolist(), strict=True)
-        kinds = {kind: f"{count:,}" for kind, count in counts}
-        values.append(text("figure.acc_confused", name=name, **kinds))
+        words = bars_and_labels.format_proportion(right, style.text)
+        color = getattr(style.palette, role)
+        panel.title(f"{escape(short(name, _LONGEST))}: {words}", color=color)
+        _matrix(panel, result, f"{label('sentences')}, {escape(name)}", scale)
+        kinds = dict(zip(_KINDS, result.counts.ravel().tolist(), strict=True))
+        values.append(label("confused", name=name, **kinds))
     axis_names = dict.fromkeys(("x", "y", "x2", "y2"), classes)
     return sheet.described("alt.acc_confusion", values="; ".join(values), names=axis_names, gap=0.2)
 
@@ -167,18 +146,11 @@ def _matrix(panel: Panel, confusion: Confusion, name: str, scale: ColorScale) ->
     rows = [[of(int(cell), int(row.sum())) for cell in row] for row in confusion.counts]
     words = [[f"<b>{item.correct:,}</b><br>{percent(item.share)}" for item in row] for row in rows]
     of_class = style.text("figure.acc_of_the_class", said="%{customdata}")
+    summaries = [
+        [bars_and_labels.format_proportion(each, style.text) for each in row] for row in rows
+    ]
     panel.cells(
-        confusion.counts,
-        name,
-        scale,
-        bar=None,
-        xgap=3,
-        ygap=3,
-        text=words,
-        texttemplate="%{text}",
-        textfont={"size": 16 * style.scale, "color": style.palette.truth},
-        customdata=[
-            [bars_and_labels.format_proportion(item, style.text) for item in row] for row in rows
-        ],
-        hover=f"<b>%{{z:,d}}</b><br>{of_class}",
-    )
+        confusion.counts, name, scale, bar=None, xgap=3, ygap=3, text=words,
+        texttemplate="%{text}", textfont={"size": 16 * style.scale, "color": style.palette.truth},
+        customdata=summaries, hover=f"<b>%{{z:,d}}</b><br>{of_class}",
+    )  # fmt: skip

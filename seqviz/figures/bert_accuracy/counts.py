@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.bert_accuracy.counting import ParameterCount, ParameterGroup, groups
-from seqviz.core.i18n import number
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, escape, scales
 
 _ROWS = 14  # that find room; layers that are alike share a row beyond
@@ -19,49 +18,36 @@ _TABLES = {"word_embeddings": "words", "position_embeddings": "positions",
 
 
 def parameter_counts(parameter_count: ParameterCount, title: str, style: Style = STYLE) -> Figure:
-    """Parameters of each part on a log axis: trained ones solid, frozen ones hatched.
+    """Plot the parameters of each part on a log axis: trained ones solid, frozen ones hatched.
 
     title: which network and what is trained, for the line above.
     """
     text, palette = style.text, style.palette
     named = _rows(parameter_count, style)
     names, rows = [name for name, _ in named], [row for _, row in named]
-    share = number(
-        100 * parameter_count.trainable / parameter_count.total
-        if parameter_count.total
-        else float("nan")
-    )
-    trained, total = f"{parameter_count.trainable:,}", f"{parameter_count.total:,}"
-    counts = {"total": total, "share": share}
-    words = text(
-        "figure.acc_trained_of", title=escape(title), trainable=f"<b>{trained}</b>", **counts
-    )
     # Two lines from the left edge of the figure: on a phone one would be too long.
-    anchor = {"x": 0, "xref": "container", "y": 1, "yref": "paper", "yanchor": "bottom"}
     above = {
-        "text": words,
-        "font": {"size": 13 * style.scale},
-        "pad": {"l": 10, "b": 5 + 17 * style.scale},
-        **anchor,
-    }
+        "text": text("figure.acc_trained_of", title=escape(title), count=parameter_count),
+        "font": {"size": 13 * style.scale}, "pad": {"l": 10, "b": 5 + 17 * style.scale},
+        "x": 0, "xref": "container", "y": 1, "yref": "paper", "yanchor": "bottom",
+    }  # fmt: skip
     sheet = Sheet(style, barmode="overlay", title=above)
     sheet.legend(y=1.14, traceorder="normal")
     sheet.margin(t=90 * style.scale)
-    parts = axes.names(names, text("figure.acc_part"), range=[len(rows) + 0.6, 0.4])
+    parts = axes.ranked(names, text("figure.acc_part"))
     panel = sheet.panel(_parameters([row.total for row in rows], style), parts)
-    hatched = {"shape": "/", "fillmode": "replace", "size": 6, "fgcolor": palette.baseline,
-               "solidity": 0.25}  # fmt: skip
-    solid = {"color": palette.prediction}
-    frozen = {"color": palette.baseline, "pattern": hatched,
-              "line": {"width": 1.2, "color": palette.baseline}}  # fmt: skip
-    _bars(panel, "trained", names, [row.trainable for row in rows], solid)
+    gray = palette.baseline
+    hatched = {"shape": "/", "fillmode": "replace", "size": 6, "fgcolor": gray, "solidity": 0.25}
+    frozen = {"color": gray, "pattern": hatched, "line": {"width": 1.2, "color": gray}}
+    trainable = [row.trainable for row in rows]
+    _bars(panel, "trained", names, trainable, {"color": palette.prediction})
     _bars(panel, "frozen", names, [row.total - row.trainable for row in rows], frozen)
     for at, row in enumerate(rows, 1):
         summary = f"<b>{row.total:,}</b>" if row.trainable else f"{row.total:,}"
         panel.words(summary, float(np.log10(max(row.total, 1))), at, xanchor="left", xshift=5)
     values = "; ".join(f"{name}: {row.total:,}" for name, row in named)
-    alt = text("alt.acc_parts", title=title, trainable=trained, values=values, **counts)
-    return sheet.finish(alt, {"y": names})
+    return sheet.described("alt.acc_parts", names={"y": names}, title=title, count=parameter_count,
+                           values=values)  # fmt: skip
 
 
 def _parameters(totals: Sequence[int], style: Style) -> dict[str, Any]:
@@ -71,12 +57,10 @@ def _parameters(totals: Sequence[int], style: Style) -> dict[str, Any]:
     low = float(np.floor(smallest - 0.3))
     positions, words = scales.decades(int(low), int(np.ceil(largest)), maximum=10)
     return axes.axis(
-        style.text("figure.acc_parameters_log"),
-        type="log",
+        style.text("figure.acc_parameters_log"), type="log",
         range=[low, largest + _LABEL * (largest - low)],
-        tickvals=[10.0**k for k in positions],
-        ticktext=words,
-    )
+        tickvals=[10.0**k for k in positions], ticktext=words,
+    )  # fmt: skip
 
 
 def _bars(
@@ -87,16 +71,11 @@ def _bars(
     if not retained:
         return
     panel.bars(
-        retained,
-        [counts[position - 1] for position in retained],
-        panel.style.text(f"figure.acc_{kind}"),
-        marker["color"],
-        sideways=True,
-        width=0.66,
-        marker=marker,
-        customdata=[names[position - 1] for position in retained],
+        retained, [counts[position - 1] for position in retained],
+        panel.style.text(f"figure.acc_{kind}"), marker["color"], sideways=True, width=0.66,
+        marker=marker, customdata=[names[position - 1] for position in retained],
         hover="%{customdata}: %{x:,d}" + NAMED,
-    )
+    )  # fmt: skip
 
 
 def _rows(parameter_count: ParameterCount, style: Style) -> list[tuple[str, ParameterGroup]]:

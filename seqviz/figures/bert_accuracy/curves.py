@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +12,8 @@ from jaxtyping import Float
 
 from seqviz.compute.bert_accuracy.reported import Curve
 from seqviz.compute.bert_accuracy.results import Tuned
-from seqviz.core.i18n import percent
 from seqviz.figures.bert_accuracy import bars_and_labels
+from seqviz.figures.bert_accuracy.bars_and_labels import HOVER
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
 from seqviz.stats.proportions import Proportion, of_share
 
@@ -38,103 +39,78 @@ def learning_curves(
     n: int = VALIDATED,
     style: Style = STYLE,
 ) -> Figure:
-    """Loss (left) and accuracy (right) by epoch, 0 is before training: mean of the runs, and runs.
+    """Plot loss (left) and accuracy (right) by epoch, 0 is before training: mean of runs, and runs.
 
     The band is the 95% interval of the mean accuracy on the n validation sentences; the epoch in
     which it is best is marked. reported: what a text prints of its own training. baseline: the
     answer that is most frequent in training, given always.
     """
-    text, palette = style.text, style.palette
-    runs, points = result.loss.shape
+    text, palette, (runs, points) = style.text, style.palette, result.loss.shape
     loss, train, valid = (_mean(v) for v in (result.loss, result.accuracy, result.validation))
-    low, high = of_share(valid, n).ci
-    last = max(points - 1, 1)
-    losses, shares = [result.loss], [result.accuracy, result.validation, low, high]
+    epochs, last, validated = np.arange(points), max(points - 1, 1), 100 * of_share(valid, n)
+    losses = [result.loss]
+    percents = [100 * result.accuracy, 100 * result.validation, *validated.ci]
     if reported is not None:
         last = max(last, len(reported.loss))
         losses.append(reported.loss)
-        shares += [reported.train, reported.validation]
-    sheet = Sheet(style)
-    rendered = panels(
-        sheet, text("figure.acc_epoch"), last, losses, shares, baseline, reported is not None
-    )
-    epochs = np.arange(points)
+        percents += [100 * reported.train, 100 * reported.validation]
+    sheet, named = Sheet(style), reported is not None
+    rendered = panels(sheet, text("figure.acc_epoch"), last, losses, percents, baseline, named)
     training, validation = curve_styles(style)
     names = [text("figure.acc_training"), text("figure.acc_validation")]
-    keys: dict[str, Any] = {"legend": False}
-    bars_and_labels.curve(rendered.loss, epochs, loss, names[0], training, hover=HOVER_LOSS, **keys)
-    rendered.accuracy.band(epochs, 100 * low, 100 * high, palette.prediction)
+    colors, heights = [training[0], validation[0]], [100 * train[-1], 100 * valid[-1]]
+    draw = partial(bars_and_labels.curve, legend=False)
+    draw(rendered.loss, epochs, loss, names[0], training, hover=HOVER_LOSS)
+    rendered.accuracy.band(epochs, *validated.ci, palette.prediction)
     for run in range(runs if runs > 1 else 0):
         _run(rendered, result, run)
-    bars_and_labels.curve(rendered.accuracy, epochs, 100 * train, names[0], training, **keys)
-    bars_and_labels.curve(
-        rendered.accuracy, epochs, 100 * valid, names[1], validation, width=3.4, **keys
-    )
-    ends, colors = [train[-1], valid[-1]], [training[0], validation[0]]
+    draw(rendered.accuracy, epochs, 100 * train, names[0], training)
+    draw(rendered.accuracy, epochs, 100 * valid, names[1], validation, width=3.4)
     if reported is not None:
         _reported(rendered, reported)
         names.append(text("figure.acc_in_text"))
         colors.append(palette.mlp)
-        ends.append(float(reported.train[-1]))
+        heights.append(100 * float(reported.train[-1]))
         both = [float(loss[-1]), float(reported.loss[-1])]
-        rendered.loss.ends(
-            [names[0], names[2]], [colors[0], colors[2]], both, last, rendered.losses
-        )
-    rendered.accuracy.ends(names, colors, [100 * end for end in ends], last, rendered.percents)
-    best, value = "–", "–"
+        rendered.loss.ends(names[::2], colors[::2], both, last, rendered.losses)
+    rendered.accuracy.ends(names, colors, heights, last, rendered.percents)
+    best, value = "–", np.nan
     if np.isfinite(valid).any():
         at = int(np.nanargmax(valid))
-        best, value = str(at), percent(valid[at])
-        _best(rendered, at, of_share(float(valid[at]), n))
+        best, value = str(at), valid[at]
+        _best(rendered, at, of_share(float(value), n))
+    alt = text(
+        "alt.acc_curves", epochs=points - 1, runs=runs, first=float(loss[0]), last=float(loss[-1]),
+        train=train[-1], validation=valid[-1], best=best, value=value, n=n,
+    )  # fmt: skip
     if baseline is not None:
         bars_and_labels.majority(rendered.accuracy, baseline, [0, last])
-    alt = text(
-        "alt.acc_curves",
-        epochs=points - 1,
-        runs=runs,
-        first=float(loss[0]),
-        last=float(loss[-1]),
-        train=train[-1],
-        validation=valid[-1],
-        best=best,
-        value=value,
-        n=n,
-    )
-    if baseline is not None:
         alt += " " + text("alt.acc_baseline", percent=baseline.share)
     return sheet.finish(alt, gap=0.17)
 
 
 def panels(
-    sheet: Sheet,
-    across: str,
-    last: float,
-    losses: Sequence[Any],
-    shares: Sequence[Any],
-    baseline: Proportion | None,
-    named: bool,
-) -> Panels:
+    sheet: Sheet, across: str, last: float, losses: Sequence[Any], percents: Sequence[Any],
+    baseline: Proportion | None, named: bool,
+) -> Panels:  # fmt: skip
     """The panels of the loss (left) and of the accuracy (right), from 0 to `last`.
 
-    across: title of the horizontal axes. losses, shares: what both are to show. named: lines of the
-    loss have names at their ends.
+    across: title of the horizontal axes. losses, percents: what both are to show. named: lines of
+    the loss have names at their ends.
     """
     style = sheet.style
     flat = np.concatenate([np.ravel(np.asarray(values, float)) for values in losses])
     top = 1.06 * float(np.nanmax(flat)) if np.isfinite(flat).any() else 0.8
-    percents = [100 * np.asarray(values, float) for values in shares]
-    if baseline is not None and baseline.n:
-        percents.append(np.array([100 * baseline.share - 3]))
-    ends = bars_and_labels.fitted(*percents, above=0.04)
+    guess = [] if baseline is None or not baseline.n else [[100 * baseline.share - 3]]
+    ends = bars_and_labels.fitted(*percents, *guess, above=0.04)
     sheet.margin(r=_RIGHT * style.scale, t=30 * style.scale)
     ticks = {"dtick": 1} if last <= 12 else {"nticks": 6}
     x = axes.axis(across, range=[-0.02 * last, 1.02 * last], tickformat=",d", **ticks)
     loss = axes.axis(style.text("figure.acc_loss"), range=[0, top])
     right = axes.percent(style.text("figure.acc_accuracy"), *ends)
-    wide = (0, 0.36 if named else 0.42)
-    return Panels(
-        sheet.panel(x, loss, across=wide), sheet.panel(x, right, across=(0.56, 1)), (0, top), ends
-    )
+    left_end = 0.36 if named else 0.42
+    panels = sheet.row((x, loss), (x, right), gaps=(left_end, 0.56))
+    return Panels(panels[0], panels[1], (0, top), ends)
 
 
 def curve_styles(style: Style) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
@@ -156,31 +132,21 @@ def _run(panels: Panels, result: Tuned, run: int) -> None:
     training, validation = curve_styles(style)
     for panel, values, line_style, kind, hover in (
         (panels.loss, result.loss[run], training, "training", HOVER_LOSS),
-        (panels.accuracy, 100 * result.accuracy[run], training, "training", bars_and_labels.HOVER),
-        (
-            panels.accuracy,
-            100 * result.validation[run],
-            validation,
-            "validation",
-            bars_and_labels.HOVER,
-        ),
+        (panels.accuracy, 100 * result.accuracy[run], training, "training", HOVER),
+        (panels.accuracy, 100 * result.validation[run], validation, "validation", HOVER),
     ):
         name = style.text("figure.acc_run", name=style.text(f"figure.acc_{kind}"), run=run + 1)
         color, dash, _ = line_style
-        keys: dict[str, Any] = {"width": 1.2, "opacity": QUIET, "hover": hover, "legend": False}
-        panel.line(np.arange(len(values)), values, name, color, dash=dash, **keys)
+        panel.line(np.arange(len(values)), values, name, color, dash=dash, width=1.2,
+                   opacity=QUIET, hover=hover, legend=False)  # fmt: skip
 
 
 def _best(panels: Panels, epoch: int, proportion: Proportion) -> None:
     """A ring around the best epoch, its line in both panels, and its accuracy in words."""
     style, panel = panels.accuracy.style, panels.accuracy
     color, name = style.palette.highlight, style.text("figure.acc_best_validation")
-    keys: dict[str, Any] = {
-        "symbol": "circle-open",
-        "edge": {"width": 3, "color": color},
-        "hover": False,
-    }
-    panel.points([epoch], [100 * proportion.share], name, color, size=15, legend=False, **keys)
+    panel.points([epoch], [100 * proportion.share], name, color, size=15, symbol="circle-open",
+                 edge={"width": 3, "color": color}, hover=False, legend=False)  # fmt: skip
     panels.loss.vertical(epoch, color)
     panel.vertical(epoch, color)
     summary = bars_and_labels.format_proportion(proportion, style.text)
@@ -193,12 +159,10 @@ def _reported(panels: Panels, curve: Curve) -> None:
     epochs = np.arange(1, len(curve.loss) + 1)
     for panel, values, kind, hover in (
         (panels.loss, curve.loss, "training", HOVER_LOSS),
-        (panels.accuracy, 100 * curve.train, "training", bars_and_labels.HOVER),
-        (panels.accuracy, 100 * curve.validation, "validation", bars_and_labels.HOVER),
+        (panels.accuracy, 100 * curve.train, "training", HOVER),
+        (panels.accuracy, 100 * curve.validation, "validation", HOVER),
     ):
         if np.isfinite(values).any():
             name = style.text("figure.acc_reported_line", name=style.text(f"figure.acc_{kind}"))
-            line_style = (style.palette.mlp, "dot", "x")
-            bars_and_labels.curve(
-                panel, epochs, values, name, line_style, hover=hover, legend=False
-            )
+            bars_and_labels.curve(panel, epochs, values, name, (style.palette.mlp, "dot", "x"),
+                                  hover=hover, legend=False)  # fmt: skip

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from seqviz.compute.bert_accuracy.results import AttentionDirections
-from seqviz.figures.bert_accuracy.bars import Row, bar_panel
-from seqviz.figures.bert_accuracy.bars_and_labels import format_proportion
+from seqviz.figures.bert_accuracy.bars import Row, bar_panel, format_rows
 from seqviz.plotting import STYLE, Figure, Sheet, Style
-from seqviz.stats.proportions import Proportion, answers_right, counted
+from seqviz.stats.proportions import Proportion
 
 _ROLES = {"both": "prediction", "left": "rnn", "right": "gru"}
 
@@ -14,44 +15,28 @@ _ROLES = {"both": "prediction", "left": "rnn", "right": "gru"}
 def accuracy_by_direction(
     attention_directions: AttentionDirections, baseline: Proportion, style: Style = STYLE
 ) -> Figure:
-    """Accuracy by the way the attention looks: sentiment with the usual head, sentiment with a head
-    fitted anew, first guess of a masked token.
+    """Plot the accuracy by the way the attention looks.
 
+    Sentiment with the usual head, sentiment with a head fitted anew, first guess of a masked token.
     baseline: of sentiment, the more frequent answer always.
     """
-    text, palette = style.text, style.palette
-    guess = Row(text("figure.acc_majority_short"), baseline, palette.baseline)
-    panels = (
-        (
-            "same",
-            (0, 0.29),
-            answers_right(attention_directions.probability, attention_directions.positive),
-            guess,
-        ),
-        (
-            "refitted",
-            (0.37, 0.66),
-            answers_right(attention_directions.refitted, attention_directions.positive),
-            guess,
-        ),
-        ("fill", (0.76, 1), (attention_directions.rank == 1).astype(float), None),
-    )
-    sheet = Sheet(style)
+    label, palette = style.labels("figure.acc_"), style.palette
+    guess = Row(label("majority_short"), baseline, palette.baseline)
+    result, sheet = attention_directions, Sheet(style)
     names: dict[str, list[str]] = {}
-    words = {}
-    for panel, across, right, base in panels:
+    words: dict[str, Any] = {}
+    for panel, across, accuracy, base in (
+        ("same", (0, 0.29), result.accuracy, guess),
+        ("refitted", (0.37, 0.66), result.refitted_accuracy, guess),
+        ("fill", (0.76, 1), result.guessed, None),
+    ):
         rows = [
-            Row(
-                text(f"figure.acc_condition_{direction}"),
-                counted(item),
-                getattr(palette, _ROLES[direction]),
-            )
-            for direction, item in zip(attention_directions.directions, right, strict=True)
+            Row(label(f"condition_{item}"), accuracy(item), getattr(palette, _ROLES[item]))
+            for item in result.directions
         ]
-        title = text(f"figure.acc_direction_{panel}")
-        names |= bar_panel(sheet, across, title, rows, text("figure.acc_looks"), base)
-        words[panel] = "; ".join(
-            f"{row.name}: {format_proportion(row.proportion, style.text)}" for row in rows
-        )
-    alt = text("alt.acc_direction", **words, baseline=baseline.share)
-    return sheet.finish(alt, names, gap=0.1)
+        title = label(f"direction_{panel}")
+        names |= bar_panel(sheet, across, title, rows, label("looks"), base)
+        words[panel] = format_rows(rows, style.text)
+    return sheet.described(
+        "alt.acc_direction", names=names, gap=0.1, baseline=baseline.share, **words
+    )

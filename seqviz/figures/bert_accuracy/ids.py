@@ -21,24 +21,21 @@ _ROWS = ("token", "id", "mask")
 
 
 def token_ids(padding: UserTextPadding, style: Style = STYLE) -> Figure:
-    """What the network is given: tokens, their ids, and the attention mask below them.
+    """Plot what the network is given: tokens, their ids, and the attention mask below them.
 
     At most 24 columns: of a longer sentence the beginning and the end.
     """
-    text, palette = style.text, style.palette
-    positions = _shown(len(padding.pieces))
+    label, palette, positions = style.labels("figure.acc_"), style.palette, _shown(padding)
     pieces = [padding.pieces[p] if p != _LEFT_OUT else "…" for p in positions]
     ids, real = (
         np.array([[row[p] if p != _LEFT_OUT else np.nan for p in positions]], float)
         for row in (padding.ids, padding.real)
     )
-    rows = [text(f"figure.acc_row_{row}") for row in _ROWS]
+    rows = [label(f"row_{row}") for row in _ROWS]
     sheet = Sheet(style)
     sheet.margin(t=14)
-    panel = sheet.panel(
-        _places(positions, text("figure.acc_place")),
-        axes.names(rows, text("figure.acc_given"), range=[3.5, 0.5]),
-    )
+    given = axes.names(rows, label("given"), range=[3.5, 0.5])
+    panel = sheet.panel(_places(positions, label("place")), given)
     quiet: dict[str, Any] = {"bar": None, "xgap": 2, "ygap": 2, "hover": "%{z:d}" + NAMED}
     scale = ColorScale([[0, palette.grid], [1, palette.band]], 0, 1)
     # The ids are written as words: their cells are what a table and hovers meet.
@@ -47,19 +44,15 @@ def token_ids(padding: UserTextPadding, style: Style = STYLE) -> Figure:
     turned = -90 if len(positions) > _FLAT else 0
     for column, position in enumerate(positions, 1):
         _column(panel, padding, column, position, turned)
-    values = ", ".join(
-        f"{padding.pieces[p]} {padding.ids[p]} ({int(padding.real[p])})"
-        for p in positions
-        if p != _LEFT_OUT
-    )
-    tokens, retained = len(padding.pieces), int(padding.real.sum())
-    return sheet.finish(
-        text("alt.acc_ids", tokens=tokens, real=retained, values=values), {"x": pieces}
-    )
+    values = [f"{padding.pieces[p]} {padding.ids[p]} ({int(padding.real[p])})"
+              for p in positions if p != _LEFT_OUT]  # fmt: skip
+    return sheet.described("alt.acc_ids", names={"x": pieces}, tokens=len(padding.pieces),
+                           real=padding.n_real, values=", ".join(values))  # fmt: skip
 
 
-def _shown(count: int) -> list[int]:
+def _shown(padding: UserTextPadding) -> list[int]:
     """Places of the tokens that are shown."""
+    count = len(padding.pieces)
     if count <= _COLUMNS:
         return list(range(count))
     return [*range(_COLUMNS - _LAST - 1), _LEFT_OUT, *range(count - _LAST, count)]
@@ -74,13 +67,9 @@ def _places(positions: list[int], title: str) -> dict[str, Any]:
         if p == 0 or (p != _LEFT_OUT and (p + 1) % step == 0)
     }
     return axes.axis(
-        title,
-        range=[0.4, max(len(positions), 1) + 0.6],
-        showgrid=False,
-        tickvals=list(ticks),
-        ticktext=list(ticks.values()),
-        tickangle=0,
-    )
+        title, range=[0.4, max(len(positions), 1) + 0.6], showgrid=False, tickangle=0,
+        tickvals=list(ticks), ticktext=list(ticks.values()),
+    )  # fmt: skip
 
 
 def _column(panel: Panel, padding: UserTextPadding, column: int, index: int, turned: int) -> None:

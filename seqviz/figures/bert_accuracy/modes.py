@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from seqviz.compute.bert_accuracy.results import ModeComparison
@@ -16,45 +14,41 @@ _LIFT = 0.3  # of a row: how far the repeats fan out, so that equal ones do not 
 
 
 def train_and_eval(mode_comparison: ModeComparison, style: Style = STYLE) -> Figure:
-    """Probability of "positive" of one sentence, each repeat a mark, in a row for each mode.
+    """Plot the probability of "positive" of one sentence, each repeat a mark, a row for each mode.
 
     Below each row: whether a gradient can be computed, as it is and under no_grad(). The repeats
     fan out upward in the order in which they were made.
     """
-    text, palette = style.text, style.palette
+    label, palette, modes = style.labels("figure.acc_"), style.palette, mode_comparison.modes
     rows, count = mode_comparison.probability.shape
-    names = [f"<b>{mode}()</b>" for mode in reversed(mode_comparison.modes)]
+    names = [f"<b>{mode}()</b>" for mode in reversed(modes)]
     sheet = Sheet(style)
     sheet.margin(t=30)
-    panel = sheet.panel(
-        axes.percent(text("figure.acc_positive")), axes.names(names, text("figure.acc_mode"))
-    )
-    half = text("figure.acc_undecided")
+    panel = sheet.panel(axes.percent(label("positive")), axes.names(names, label("mode")))
+    half = label("undecided")
     # Beside the marks only: on a phone the notes below them reach as far.
     ends = [end for index in range(1, rows + 1) for end in (index - 0.06, index + 0.5, np.nan)]
     panel.reference([50] * len(ends), ends, half, legend=False)
     panel.words(half, 50, 1, yref="domain", yanchor="bottom", color=palette.baseline)
     fan = np.linspace(-_LIFT / 2, _LIFT / 2, count) if count > 1 else np.zeros(count)
     values = []
-    for row, mode in enumerate(mode_comparison.modes):
+    for row, mode in enumerate(modes):
         position, shares = rows - row, mode_comparison.probability[row]
         role, symbol = _LOOKS[mode]
-        name, color = text(f"figure.acc_mode_{mode}"), getattr(palette, role)
-        keys: dict[str, Any] = {"symbol": symbol, "opacity": 0.8, "legend": False}
-        hover = "%{x:.2f}%" + NAMED
-        panel.points(100 * shares, position + 0.16 + fan, name, color, hover=hover, **keys)
-        spread = _spread(shares)
+        name, spread = label(f"mode_{mode}"), _spread(shares)
+        panel.points(
+            100 * shares, position + 0.16 + fan, name, getattr(palette, role), symbol=symbol,
+            opacity=0.8, hover="%{x:.2f}%" + NAMED, legend=False,
+        )  # fmt: skip
         values.append(f"{name}: {spread}")
         _notes(panel, mode_comparison, row, position, spread)
-    able = [
-        ", ".join(
-            f"{mode}()" for mode, yes in zip(mode_comparison.modes, column, strict=True) if yes
-        )
-        or text("figure.acc_none")
+    plain, under = (
+        ", ".join(f"{mode}()" for mode, yes in zip(modes, column, strict=True) if yes)
         for column in mode_comparison.gradient.T
-    ]
-    words = {"repeats": count, "values": "; ".join(values), "plain": able[0], "under": able[1]}
-    return sheet.described("alt.acc_modes", **words)
+    )
+    none = label("none")
+    return sheet.described("alt.acc_modes", repeats=count, values="; ".join(values),
+                           plain=plain or none, under=under or none)  # fmt: skip
 
 
 def _spread(shares: np.ndarray) -> str:
@@ -67,14 +61,12 @@ def _notes(
     panel: Panel, mode_comparison: ModeComparison, row: int, index: float, spread: str
 ) -> None:
     """Below a row: its repeats, and whether there is a gradient."""
-    text, count = panel.style.text, mode_comparison.probability.shape[1]
-    yes, under = (
-        text(f"figure.acc_{'yes' if able else 'no'}") for able in mode_comparison.gradient[row]
-    )
+    label, count = panel.style.labels("figure.acc_"), mode_comparison.probability.shape[1]
+    yes, under = (label("yes" if able else "no") for able in mode_comparison.gradient[row])
     lines = (
-        text("figure.acc_repeats", count=count, spread=f"<b>{spread}</b>"),
-        text("figure.acc_gradient", able=f"<b>{yes}</b>"),
-        text("figure.acc_gradient_under", able=f"<b>{under}</b>"),
+        label("repeats", count=count, spread=f"<b>{spread}</b>"),
+        label("gradient", able=f"<b>{yes}</b>"),
+        label("gradient_under", able=f"<b>{under}</b>"),
     )
     left = {"xref": "domain", "xanchor": "left", "align": "left"}
     panel.words("<br>".join(lines), 0.01, index - 0.31, **left)

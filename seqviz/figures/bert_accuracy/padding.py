@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -22,15 +23,10 @@ _PALE = 0.55  # opacity of the side that is not chosen
 
 
 def padding_effect(
-    padding: Padding,
-    measure: str,
-    length: int,
-    side: str,
-    baseline: Proportion | None = None,
-    in_mean: PadsInMean | None = None,
-    style: Style = STYLE,
-) -> Figure:
-    """What padding does to all sentences, against the padded length (log axis).
+    padding: Padding, measure: str, length: int, side: str, baseline: Proportion | None = None,
+    in_mean: PadsInMean | None = None, style: Style = STYLE,
+) -> Figure:  # fmt: skip
+    """Plot what padding does to all sentences, against the padded length (log axis).
 
     measure: "accuracy"; "flipped", the share of sentences whose answer is another than without
     padding (both with 95% bands); "drift" of the sentence vector or "on_pads", the share of the
@@ -42,110 +38,96 @@ def padding_effect(
     """
     if measure not in MEASURES or side not in SIDES:
         raise ValueError(f"{measure!r} is not one of {MEASURES}, or {side!r} not one of {SIDES}.")
-    text, palette = style.text, style.palette
+    text, palette, lengths = style.text, style.palette, padding.lengths
     at, observed = SIDES.index(side), _curves(padding, measure)
-    full, say = (1, number) if measure == "drift" else (100, percent)
-    middle, low, high = (full * part for part in (observed.share, observed.low, observed.high))
-    guess = None
+    factor, say = (1, number) if measure == "drift" else (100, percent)
+    values, guess = factor * observed, None
     more = _in_mean(padding, in_mean if side == "right" else None, measure)
-    ends = _ends(measure, middle, low, high, more.share)
+    ends = _ends(measure, values.mean, *values.ci, more.share)
     if measure == "accuracy":
         guess = baseline or _more_frequent(padding)
-        ends = bars_and_labels.fitted(low, high, more.share, [100 * guess.share], below=0.08)
+        ends = bars_and_labels.fitted(*values.ci, more.share, [100 * guess.share], below=0.08)
     sheet = Sheet(style)
     sheet.margin(r=(112 if style.lang == "zh" else 130) * style.scale, t=34 * style.scale)
     title = axes.axis(text(f"figure.acc_measure_{measure}"), range=list(ends))
-    panel = sheet.panel(_lengths_axis(padding.lengths, style), title)
-    _lines(panel, padding.lengths, Proportion(middle, low, high, observed.n), at, measure)
-    named = list(zip(TOLD, more.share, strict=False))
-    all_said = bars_and_labels.format_proportions(replace(more, mean=more.share / 100), style.text)
-    for (masking, line), words in zip(named, all_said, strict=True):
-        keys = {"customdata": words, "hover": "%{x}: %{customdata}" + NAMED, "legend": False}
-        line_style = (palette.mlp, _DASHES["right" if masking == "untold" else "left"], "x")
-        bars_and_labels.curve(
-            panel, padding.lengths, line, text(f"figure.acc_mean_{masking}"), line_style, **keys
-        )
+    panel = sheet.panel(_lengths_axis(lengths, style), title)
+    _lines(panel, lengths, values, at, measure)
+    in_mean_lines = dict(zip(TOLD, more.share, strict=False))
+    _lines_in_mean(panel, lengths, more)
     if guess is not None:
         bars_and_labels.majority(panel, guess, [1, 1e4], words_at=0)
     for t, masking in enumerate(TOLD):
-        color = getattr(palette, _ROLES[masking][0])
-        panel.band(padding.lengths, low[t, at], high[t, at], color)
+        low, high = values.ci
+        panel.band(lengths, low[t, at], high[t, at], getattr(palette, _ROLES[masking][0]))
     panel.vertical(length, palette.highlight)
-    last = float(np.log10(padding.lengths[-1])) if len(padding.lengths) else 1.0
-    if len(padding.lengths):
-        pairs = [(label, s) for label in TOLD for s in (side, SIDES[1 - at])]
-        names = [_name(pair, s, style) for pair, s in pairs]
-        colors = [getattr(palette, _ROLES[pair][0]) for pair, _ in pairs]
-        heights = [*middle[:, [at, 1 - at], -1].ravel(), *(line[-1] for _, line in named)]
-        names += [text(f"figure.acc_mean_{label}") for label, _ in named]
-        colors += [palette.mlp for _ in named]
+    last = float(np.log10(lengths[-1])) if len(lengths) else 1.0
+    if len(lengths):
+        pairs = [(masking, s) for masking in TOLD for s in (side, SIDES[1 - at])]
+        names = [_name(masking, s, style) for masking, s in pairs]
+        names += [text(f"figure.acc_mean_{masking}") for masking in in_mean_lines]
+        colors = [getattr(palette, _ROLES[masking][0]) for masking, _ in pairs]
+        colors += [palette.mlp for _ in in_mean_lines]
+        heights = [*values.mean[:, [at, 1 - at], -1].ravel(), *more.share[:, -1]]
         panel.ends(names, colors, heights, last, ends)
-    here = _nearest(padding.lengths, length)
+    here = _nearest(lengths, length)
     n = "–" if here is None else f"{observed.n[1, at, here]:,}"
-    masking, untold = ("–" if here is None else say(float(row[at, here])) for row in observed.share)
+    masking, untold = ("–" if here is None else say(float(row[at, here])) for row in observed.mean)
     bars_and_labels.reading(panel, f"n = {n}", float(np.log10(length)), last)
-    words = text("figure.acc_at_length", length=length, told=masking, untold=untold)
-    sheet.headline(words, size=13, yshift=3)
-    alt = text(
-        "alt.acc_padding",
-        measure=text(f"figure.acc_measure_{measure}"),
-        n=n,
-        length=length,
-        side=text(f"figure.acc_side_{side}"),
-        told=masking,
-        untold=untold,
-    )
-    if named and here is not None:
-        shares = {label: percent(line[here] / 100) for label, line in named}
+    words = {"length": length, "told": masking, "untold": untold}
+    sheet.headline(text("figure.acc_at_length", **words), size=13, yshift=3)
+    names_of = {"measure": f"measure_{measure}", "side": f"side_{side}"}
+    words |= {key: text(f"figure.acc_{name}") for key, name in names_of.items()}
+    alt = text("alt.acc_padding", n=n, **words)
+    if in_mean_lines and here is not None:
+        shares = {masking: line[here] / 100 for masking, line in in_mean_lines.items()}
         alt += " " + text("alt.acc_in_mean", **shares)
     if guess is not None:
         alt += " " + text("alt.acc_baseline", percent=guess.share)
     return sheet.finish(alt)
 
 
+def _lines_in_mean(panel: Panel, lengths: Int[np.ndarray, "length"], values: Proportion) -> None:
+    """A line with padding in the mean as well, the mask given and left out."""
+    style = panel.style
+    shares = replace(values, mean=values.share / 100)
+    labels = bars_and_labels.format_proportions(shares, style.text)
+    for masking, line, words in zip(TOLD, values.share, labels, strict=False):
+        look = (style.palette.mlp, _DASHES["right" if masking == "untold" else "left"], "x")
+        name, hover = style.text(f"figure.acc_mean_{masking}"), "%{x}: %{customdata}" + NAMED
+        bars_and_labels.curve(panel, lengths, line, name, look, customdata=words, hover=hover,
+                              legend=False)  # fmt: skip
+
+
 def sentence_padding(padding: UserTextPadding, length: int, style: Style = STYLE) -> Figure:
-    """One sentence padded: P(positive) on the left, share of the attention on [PAD] on the right.
+    """Plot one sentence padded: P(positive) (left), share of the attention on [PAD] (right).
 
     length: the chosen one, marked in both panels.
     """
-    text = style.text
-    limits = [float(padding.lengths.min(initial=1)), float(padding.lengths.max(initial=2))]
-    sheet = Sheet(style)
+    label, lengths, sheet = style.labels("figure.acc_"), padding.lengths, Sheet(style)
     sheet.legend(y=1.07)
     sheet.margin(t=72 * style.scale)
-    for across, values, key, title in (
-        ((0, 0.45), padding.probability, "acc_positive", "answer"),
-        ((0.55, 1), padding.on_pads, "acc_measure_on_pads", "on_pads"),
-    ):
-        panel = sheet.panel(
-            _lengths_axis(padding.lengths, style),
-            axes.percent(text(f"figure.{key}")),
-            across=across,
-            title=text(f"figure.acc_own_{title}"),
-        )
-        first = title == "answer"
-        for t, masking in enumerate(TOLD):
-            for s, side in enumerate(SIDES):
-                name, line_style = _name(masking, side, style), _look(masking, side, style)
-                keys = {"legend": first, "group": f"{masking} {side}"}
-                bars_and_labels.curve(
-                    panel, padding.lengths, 100 * values[t, s], name, line_style, **keys
-                )
-        if first:
+    across = _lengths_axis(lengths, style)
+    panels = sheet.row(
+        (across, axes.percent(label("positive"))),
+        (across, axes.percent(label("measure_on_pads"))),
+        gaps=(0.45, 0.55), titles=[label("own_answer"), label("own_on_pads")],
+    )  # fmt: skip
+    for panel, values in zip(panels, (padding.probability, padding.on_pads), strict=True):
+        for (t, masking), (s, side) in product(enumerate(TOLD), enumerate(SIDES)):
+            name, look = _name(masking, side, style), _look(masking, side, style)
+            bars_and_labels.curve(panel, lengths, 100 * values[t, s], name, look,
+                                  legend=panel is panels[0], group=f"{masking} {side}")  # fmt: skip
+        if panel is panels[0]:
+            limits = [float(lengths.min(initial=1)), float(lengths.max(initial=2))]
             bars_and_labels.undecided(panel, limits, above=True)
         panel.vertical(length, style.palette.highlight)
-    here, right = _nearest(padding.lengths, length), SIDES.index("right")
-    masking, untold, on_pads = (
-        "–" if here is None else percent(float(row[right, here]))
+    here, right = _nearest(lengths, length), SIDES.index("right")
+    given, out, on_pads = (
+        np.nan if here is None else float(row[right, here])
         for row in (*padding.probability, padding.on_pads[1])
     )
-    words = {
-        "plain": percent(padding.unpadded),
-        "told": masking,
-        "untold": untold,
-        "on_pads": on_pads,
-    }
-    return sheet.finish(text("alt.acc_own_padding", length=length, **words), gap=0.2)
+    return sheet.described("alt.acc_own_padding", gap=0.2, length=length, plain=padding.unpadded,
+                           told=given, untold=out, on_pads=on_pads)  # fmt: skip
 
 
 def _curves(padding: Padding, measure: str) -> Proportion:
@@ -210,20 +192,14 @@ def _lines(
     hover = f"%{{x}}: %{{y:.{digits}f}}{unit} %{{customdata}}{NAMED}"
     for t, masking in enumerate(TOLD):
         for s in (chosen, 1 - chosen):
-            ranges = [
-                unbroken(f"[{low:.{digits}f}, {high:.{digits}f}], n = {n:,}")
-                for low, high, n in zip(
-                    shares.low[t, s], shares.high[t, s], shares.n[t, s], strict=True
-                )
-            ]
-            keys = {"customdata": ranges, "hover": hover, "opacity": 1 if s == chosen else _PALE}
-            name, style = (
-                _name(masking, SIDES[s], panel.style),
-                _look(masking, SIDES[s], panel.style),
-            )
-            bars_and_labels.curve(
-                panel, lengths, shares.share[t, s], name, style, legend=False, **keys
-            )
+            row = shares[t, s]
+            ranges = [unbroken(f"[{low:.{digits}f}, {high:.{digits}f}], n = {n:,}")
+                      for low, high, n in zip(*row.ci, row.n, strict=True)]  # fmt: skip
+            name = _name(masking, SIDES[s], panel.style)
+            look = _look(masking, SIDES[s], panel.style)
+            bars_and_labels.curve(panel, lengths, row.mean, name, look, customdata=ranges,
+                                  hover=hover, opacity=1 if s == chosen else _PALE,
+                                  legend=False)  # fmt: skip
 
 
 def _lengths_axis(lengths: Int[np.ndarray, "length"], style: Style) -> dict[str, Any]:
@@ -231,12 +207,10 @@ def _lengths_axis(lengths: Int[np.ndarray, "length"], style: Style) -> dict[str,
     minimum, maximum = float(lengths.min(initial=32)), float(lengths.max(initial=32))
     powers = [2**k for k in range(1, 17) if minimum <= 2**k <= maximum] or [int(maximum)]
     return axes.axis(
-        style.text("figure.acc_padded"),
-        type="log",
+        style.text("figure.acc_padded"), type="log", tickvals=powers,
         range=[float(np.log10(minimum)) - 0.03, float(np.log10(maximum)) + 0.03],
-        tickvals=powers,
         ticktext=[f"{power:,}" for power in powers],
-    )
+    )  # fmt: skip
 
 
 def _nearest(lengths: Int[np.ndarray, "length"], length: int) -> int | None:

@@ -25,48 +25,39 @@ def training_progress(
     n: int = VALIDATED,
     style: Style = STYLE,
 ) -> Figure:
-    """Loss (left) and accuracy (right), update by update; earlier runs are pale.
+    """Plot loss (left) and accuracy (right), update by update; earlier runs are pale.
 
     trail: what was reported so far. n: validation sentences, for the intervals of the accuracies
     after each epoch. The axis is as long as a run from the start.
     """
-    text, palette = style.text, style.palette
+    label, palette, sheet = style.labels("figure.acc_"), style.palette, Sheet(style)
     batches = -(-settings.sentences // settings.batch)
     updates = max([record.steps for record in trail], default=0) or settings.epochs * batches
     loss, accuracy, valid = (_of(trail, name) for name in _VALUES)
-    sheet = Sheet(style)
-    across = text("figure.acc_update")
-    rendered = panels(sheet, across, updates, [loss], [[0.4, 1]], baseline, False)
+    rendered = panels(sheet, label("update"), updates, [loss], [[40, 100]], baseline, False)
     runs = sorted({record.run for record in trail})
     for run in runs:
         part = [record for record in trail if record.run == run]
         _run(rendered, part, settings.runs > 1, 1 if run == runs[-1] else QUIET, n)
-    if runs:
-        words = [text("figure.acc_training"), text("figure.acc_validation")]
-        colors = [palette.truth, palette.prediction]
+    for panel in () if trail else (rendered.loss, rendered.accuracy):
+        panel.unseen([0], [0], "")  # without a trace a panel would have no axes
+    if trail:
+        names = [label("training"), label("validation")]
         ends = [100 * float(accuracy[-1]), 100 * _last(valid)]
-        rendered.accuracy.ends(words, colors, ends, updates, rendered.percents)
+        colors = [palette.truth, palette.prediction]
+        rendered.accuracy.ends(names, colors, ends, updates, rendered.percents)
         maximum = max(settings.runs, runs[-1] + 1)
-        rendered.loss.title(text("figure.acc_run_of", run=runs[-1] + 1, runs=maximum))
-    else:
-        for panel in (rendered.loss, rendered.accuracy):
-            panel.unseen([0], [0], "")  # without a trace a panel would have no axes
+        rendered.loss.title(label("run_of", run=runs[-1] + 1, runs=maximum))
     if baseline is not None:
         bars_and_labels.majority(rendered.accuracy, baseline, [0, updates])
     if not trail:
-        summary = text("alt.acc_progress_start", steps=updates, runs=settings.runs)
-        return sheet.finish(summary, gap=0.17)
-    summary = text(
-        "alt.acc_progress",
-        run=runs[-1] + 1,
-        runs=settings.runs,
-        step=trail[-1].step,
-        steps=updates,
-        loss=_last(loss),
-        accuracy=_last(accuracy),
-        validation=_last(valid),
-    )
-    return sheet.finish(summary, gap=0.17)
+        return sheet.described(
+            "alt.acc_progress_start", gap=0.17, steps=updates, runs=settings.runs
+        )
+    return sheet.described(
+        "alt.acc_progress", gap=0.17, run=runs[-1] + 1, runs=settings.runs, step=trail[-1].step,
+        steps=updates, loss=_last(loss), accuracy=_last(accuracy), validation=_last(valid),
+    )  # fmt: skip
 
 
 def _of(trail: Sequence[TuneRecord], name: str) -> Float[np.ndarray, "record"]:

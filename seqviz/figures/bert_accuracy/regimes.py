@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -22,14 +21,10 @@ _FAN = 0.2  # of a row: how far the runs stand apart
 
 
 def system_accuracies(
-    systems: tuple[SystemPredictions, ...],
-    positive: Bool[np.ndarray, "sentence"],
-    chosen: str,
-    baseline: Proportion,
-    reported: tuple[Reported, ...] = (),
-    style: Style = STYLE,
-) -> Figure:
-    """Accuracy of each system on the same sentences, the best last; a dot is one run.
+    systems: tuple[SystemPredictions, ...], positive: Bool[np.ndarray, "sentence"], chosen: str,
+    baseline: Proportion, reported: tuple[Reported, ...] = (), style: Style = STYLE,
+) -> Figure:  # fmt: skip
+    """Plot the accuracy of each system on the same sentences, the best last; a dot is one run.
 
     chosen: the system that stands out. A whisker is the 95% interval of the mean of the runs, for
     as many sentences. reported: drawn hatched and apart, they are of other data and models; their
@@ -40,16 +35,15 @@ def system_accuracies(
     mean = {system: of_share(float(shares.mean()), n) for system, shares in runs.items()}
     order = sorted(mean, key=lambda system: np.nan_to_num(mean[system].share, nan=-1.0))
     names = {system: text(f"figure.acc_system_{system}") for system in order}
-    dotted = text("figure.acc_majority_dotted", percent=percent(baseline.share))
-    sheet = Sheet(style)
+    dotted = text("figure.acc_majority_dotted", share=baseline.share)
+    sheet, best = Sheet(style), order[-1]
     sheet.margin(t=46 * style.scale)
     bold = [f"<b>{name}</b>" if item == chosen else name for item, name in names.items()]
     panel = _panel(sheet, bold, _OURS if reported else (0, 1), (0, 1))
     panel.title(f"{text('figure.acc_our_sentences', n=n)}<br>{dotted}", align="left")
-    color = style.palette.prediction
     for position, entry in enumerate(order, 1):
-        opacity = 1 if entry == chosen else _PALE
-        bar(panel, position, mean[entry], names[entry], color, sideways=True, opacity=opacity)
+        bar(panel, position, mean[entry], names[entry], style.palette.prediction, sideways=True,
+            opacity=1 if entry == chosen else _PALE)  # fmt: skip
     for position, entry in enumerate(order, 1):
         _dots(panel, position, names[entry], runs[entry])
         furthest = [mean[entry].share, mean[entry].high, runs[entry].max(initial=0)]
@@ -61,24 +55,13 @@ def system_accuracies(
     if theirs:
         _reported(sheet, theirs, min(1.0, max(0.3, 1.45 * len(theirs) / len(order))))
         axis_names["y2"] = labels
-    printed = [
-        f"{name}: {percent(item.accuracy)}" for name, item in zip(labels, theirs, strict=True)
-    ]
+    printed = [f"{name}: {percent(item.accuracy)}"
+               for name, item in zip(labels, theirs, strict=True)]  # fmt: skip
     return sheet.described(
-        "alt.acc_regimes",
-        n=n,
-        systems=len(order),
-        best=names[order[-1]],
-        top=mean[order[-1]].share,
-        chosen=names[chosen],
-        value=mean[chosen].share,
-        low=mean[chosen].low,
-        high=mean[chosen].high,
-        baseline=baseline.share,
+        "alt.acc_regimes", names=axis_names, gap=0.13, n=n, systems=len(order), best=names[best],
+        top=mean[best].share, chosen=names[chosen], value=mean[chosen], baseline=baseline.share,
         reported="; ".join(printed) or "–",
-        names=axis_names,
-        gap=0.13,
-    )
+    )  # fmt: skip
 
 
 def _runs(
@@ -101,8 +84,7 @@ def _panel(
 ) -> Panel:
     """Percent from left to right, rows from top to bottom."""
     text = sheet.style.text
-    rows = axes.names(names, range=[len(names) + 0.6, 0.4])
-    rows["title"] = {"text": text("figure.acc_system"), "standoff": 10}
+    rows = axes.ranked(names) | {"title": {"text": text("figure.acc_system"), "standoff": 10}}
     share = axes.percent(text("figure.acc_accuracy"), range=[0, _ROOM])
     return sheet.panel(share, rows, across=across, up=up)
 
@@ -113,9 +95,8 @@ def _dots(panel: Panel, index: int, name: str, shares: Float[np.ndarray, "run"])
         return
     color, rows = panel.style.palette.truth, index + np.linspace(-_FAN, _FAN, len(shares))
     name = panel.style.text("figure.acc_runs_of", name=name)
-    edge = {"width": 1.2, "color": color}
-    keys: dict[str, Any] = {"symbol": "circle-open", "edge": edge, "legend": False}
-    panel.points(100 * shares, rows, name, color, size=5, hover="%{x:.1f}%" + NAMED, **keys)
+    panel.points(100 * shares, rows, name, color, size=5, symbol="circle-open", legend=False,
+                 edge={"width": 1.2, "color": color}, hover="%{x:.1f}%" + NAMED)  # fmt: skip
 
 
 def _value(
@@ -138,8 +119,8 @@ def _reported(sheet: Sheet, theirs: Sequence[Reported], height: float) -> None:
         if item.n is not None and item.correct is not None:
             printed = of(item.correct, item.n)
             words = format_proportion(printed, style.text)
-        keys: dict[str, Any] = {"hatched": True, "sideways": True, "hover": words + NAMED}
-        bar(panel, position, printed, label.replace("<br>", ", "), style.palette.baseline, **keys)
+        bar(panel, position, printed, label.replace("<br>", ", "), style.palette.baseline,
+            hatched=True, sideways=True, hover=words + NAMED)  # fmt: skip
         _value(panel, position, printed.share, [printed.share, printed.high])
     # wider than its panel, and at the edge of the figure
     panel.title(style.text("figure.acc_reported"), x=1, xanchor="right")

@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.bert_accuracy.results import Searched, SearchSurface
-from seqviz.core.i18n import number, percent
 from seqviz.figures.bert_accuracy.bars_and_labels import HOVER, bare, fitted, format_proportion
 from seqviz.figures.bert_accuracy.curves import VALIDATED
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales, whisker
@@ -31,44 +30,36 @@ _EMPTY = np.array([1e-5, 1e-1])  # rates at the ends of an axis without trials
 def search_trials(
     result: Searched, surface: SearchSurface | None = None, n: int = VALIDATED, style: Style = STYLE
 ) -> Figure:
-    """The trials, numbered in their order, on a map of what each pair reaches; the best is ringed.
+    """Plot the trials, numbered, on a map of what each pair reaches; the best is ringed.
 
     surface: validation accuracy of all combinations, tried beforehand: the search does not know it.
     n: validation sentences. Rates are shown by their logarithm.
     """
-    text, count = style.text, len(result.rate)
+    text, best, sheet = style.text, result.best, Sheet(style)
     rates, batches = result.rate, np.unique(result.batch)
     if surface is not None:
         rates = np.concatenate([rates, surface.rate])
         batches = np.union1d(batches, surface.batch)
     names = [str(int(batch)) for batch in batches]
     rows = axes.names(names, text("figure.acc_batch"), range=[0.5, max(len(names), 1) + 0.5])
-    sheet = Sheet(style)
     panel = sheet.panel(_rates(rates if len(rates) else _EMPTY, surface, style), rows)
     if surface is not None:
         _map(panel, surface, batches)
-    alt = {"value": "–", "rate": "–", "batch": "–", "best": "–"}
-    if count:
-        answers = [of_share(float(share), n) for share in result.validation]
-        words = [format_proportion(answer, style.text) for answer in answers]
+    values: dict[str, Any] = {"value": np.nan, "rate": np.nan, "batch": "–", "best": "–"}
+    if len(result.rate):
+        words = [format_proportion(of_share(float(share), n), text) for share in result.validation]
         x, row = np.log10(result.rate), np.searchsorted(batches, result.batch) + 1.0
         _trials(panel, result, x, row, words)
-        _discs(panel, x, row, result.best)
-        best = result.best
-        masking = text("figure.acc_best_is", trial=best + 1, said=words[best])
-        sheet.headline(masking, size=13, yshift=5)
-        value, rate = percent(answers[best].share), number(float(result.rate[best]))
-        alt = {
-            "value": value,
-            "rate": rate,
-            "batch": f"{result.batch[best]}",
-            "best": f"{best + 1}",
-        }
+        _discs(panel, x, row, best)
+        headline = text("figure.acc_best_is", trial=best + 1, said=words[best])
+        sheet.headline(headline, size=13, yshift=5)
+        values = {"value": result.validation[best], "rate": result.best_rate,
+                  "batch": int(result.batch[best]), "best": best + 1}  # fmt: skip
     method = text(f"figure.acc_method_{result.settings.method}")
-    full = text("alt.acc_search", method=method, trials=count, n=n, **alt)
+    alt = text("alt.acc_search", method=method, trials=len(result.rate), n=n, **values)
     if surface is not None:
-        full += text("alt.acc_search_map", top=float(np.nanmax(surface.validation)))
-    return sheet.finish(full, {"y": names})
+        alt += text("alt.acc_search_map", top=float(np.nanmax(surface.validation)))
+    return sheet.finish(alt, {"y": names})
 
 
 def _map(panel: Panel, surface: SearchSurface, batches: Int[np.ndarray, "row"]) -> None:
@@ -76,38 +67,25 @@ def _map(panel: Panel, surface: SearchSurface, batches: Int[np.ndarray, "row"]) 
     text, shape = panel.style.text, surface.validation.shape
     value = {"rate": "%{customdata}", "batch": "%{y}", "value": "<b>%{z:.1f}</b>"}
     panel.cells(
-        100 * surface.validation,
-        text("figure.acc_validation_accuracy"),
-        scales.unit_scale(),
-        x=np.log10(surface.rate),
-        y=np.searchsorted(batches, surface.batch) + 1,
-        hoverongaps=False,
-        ygap=1,
+        100 * surface.validation, text("figure.acc_validation_accuracy"), scales.unit_scale(),
+        x=np.log10(surface.rate), y=np.searchsorted(batches, surface.batch) + 1,
+        hoverongaps=False, ygap=1, hover=text("figure.acc_hover_cell", **value),
         customdata=np.broadcast_to([f"{rate:.2g}" for rate in surface.rate], shape),
-        hover=text("figure.acc_hover_cell", **value),
-    )
+    )  # fmt: skip
 
 
 def _trials(
-    panel: Panel,
-    result: Searched,
-    x: Float[np.ndarray, "trial"],
-    row: Float[np.ndarray, "trial"],
+    panel: Panel, result: Searched, x: Float[np.ndarray, "trial"], row: Float[np.ndarray, "trial"],
     words: list[str],
-) -> None:
+) -> None:  # fmt: skip
     """A dot where each trial lay, with what it reached on hover."""
     text = panel.style.text
     parts = {"trial": "%{customdata[0]}", "rate": "%{customdata[1]}", "batch": "%{customdata[2]}"}
     hover = text("figure.acc_hover_trial", said="<b>%{customdata[3]}</b>", **parts)
-    data = [
-        [trial, f"{rate:.2g}", str(int(batch)), summary]
-        for trial, (rate, batch, summary) in enumerate(
-            zip(result.rate, result.batch, words, strict=True), 1
-        )
-    ]
-    keys: dict[str, Any] = {"size": 6, "edge": {"width": 1, "color": _DISC}, "legend": False}
-    name = text("figure.acc_trials")
-    panel.points(x, row, name, _ON_DISC, customdata=data, hover=hover, **keys)
+    trials = enumerate(zip(result.rate, result.batch, words, strict=True), 1)
+    data = [[trial, f"{rate:.2g}", str(int(batch)), word] for trial, (rate, batch, word) in trials]
+    panel.points(x, row, text("figure.acc_trials"), _ON_DISC, size=6, customdata=data, hover=hover,
+                 edge={"width": 1, "color": _DISC}, legend=False)  # fmt: skip
 
 
 def _discs(
@@ -146,17 +124,12 @@ def _rates(
     cells = np.empty(0) if surface is None else np.diff(np.log10(surface.rate))
     room = max(0.12, float(cells.min()) / 2 if cells.size else 0.0)
     positions, words = scales.decades(int(np.floor(low)), int(np.ceil(high)))
-    return axes.axis(
-        style.text("figure.acc_rate_log"),
-        range=[low - room, high + room],
-        tickvals=positions,
-        ticktext=words,
-        showgrid=surface is None,
-    )
+    return axes.axis(style.text("figure.acc_rate_log"), range=[low - room, high + room],
+                     tickvals=positions, ticktext=words, showgrid=surface is None)  # fmt: skip
 
 
 def best_so_far(results: tuple[Searched, ...], n: int = VALIDATED, style: Style = STYLE) -> Figure:
-    """The best validation accuracy so far, trial by trial, for each method of searching.
+    """Plot the best validation accuracy so far, trial by trial, for each method of searching.
 
     n: validation sentences. Behind the last trial stands the 95% interval of each method's best;
     pale marks are the trials themselves, those far below the lines are left out of view.
@@ -168,10 +141,8 @@ def best_so_far(results: tuple[Searched, ...], n: int = VALIDATED, style: Style 
     right = last + room * (len(runs) + 1)
     best = [np.fmax.accumulate(run.validation) for run in runs]
     tops = [of_share(float(line[-1]), n) for line in best]
-    observed = [
-        100 * np.array([top.low, top.high, *np.maximum(line, top.low - _BELOW / 100)])
-        for line, top in zip(best, tops, strict=True)
-    ]
+    observed = [100 * np.array([*top.ci, *np.maximum(line, top.low - _BELOW / 100)])
+                for line, top in zip(best, tops, strict=True)]  # fmt: skip
     ends = fitted(*(observed or [np.array([50, 100])]), above=0.02)
     every = next(step for step in (1, 2, 5, 10, 20, 50, 100, 10**9) if last / step <= _TICKS)
     ticks = [1, *range(max(every, 2), last + 1, every)]
@@ -183,19 +154,15 @@ def best_so_far(results: tuple[Searched, ...], n: int = VALIDATED, style: Style 
     )
     for position, (entry, line, top) in enumerate(zip(runs, best, tops, strict=True), 1):
         _runner(panel, entry, line, top, last + room * position)
-    methods = [run.settings.method for run in runs]
-    panel.ends(
-        [f"{text(f'figure.acc_race_{method}')} <b>{bare(top.share)}</b>"
-         for method, top in zip(methods, tops, strict=True)],
-        [getattr(style.palette, _METHODS[method][0]) for method in methods],
-        [100 * top.share for top in tops],
-        right,
-        ends,
-    )  # fmt: skip
+    pairs = [(run.settings.method, top) for run, top in zip(runs, tops, strict=True)]
+    names = [
+        f"{text(f'figure.acc_race_{method}')} <b>{bare(top.share)}</b>" for method, top in pairs
+    ]
+    colors = [getattr(style.palette, _METHODS[method][0]) for method, _ in pairs]
+    panel.ends(names, colors, [100 * top.share for top in tops], right, ends)
     reached = [
-        text("figure.acc_reached", name=text(f"figure.acc_method_{method}"),
-             value=top.share, trials=len(line))
-        for method, top, line in zip(methods, tops, best, strict=True)
+        text("figure.acc_reached", name=text(f"figure.acc_method_{method}"), value=top.share,
+             trials=len(line)) for (method, top), line in zip(pairs, best, strict=True)
     ]  # fmt: skip
     return sheet.described("alt.acc_race", n=n, values="; ".join(reached) or "–")
 
@@ -210,16 +177,10 @@ def _runner(
     color, trials = getattr(style.palette, role), np.arange(1, len(best) + 1)
     step = {"color": color, "width": 2.8, "dash": dash, "shape": "hv"}
     panel.line(trials, 100 * best, name, color, line=step, hover=HOVER, legend=False)
-    line_style: dict[str, Any] = {"size": 7, "symbol": symbol, "legend": False}
+    marks: dict[str, Any] = {"size": 7, "symbol": symbol, "legend": False}
     each = style.text("figure.acc_trials_of", name=name)
-    panel.points(
-        trials, 100 * result.validation, each, color, opacity=0.6, hover=HOVER, **line_style
-    )
+    panel.points(trials, 100 * result.validation, each, color, opacity=0.6, hover=HOVER, **marks)
     interval = whisker([100 * top.share], [100 * top.low], [100 * top.high], color)
-    each, hover = (
-        style.text("figure.acc_best_of", name=name),
-        format_proportion(top, style.text) + NAMED,
-    )
-    panel.points(
-        [after], [100 * top.share], each, color, error_y=interval, hover=hover, **line_style
-    )
+    each, hover = style.text("figure.acc_best_of", name=name), format_proportion(top, style.text)
+    panel.points([after], [100 * top.share], each, color, error_y=interval, hover=hover + NAMED,
+                 **marks)  # fmt: skip

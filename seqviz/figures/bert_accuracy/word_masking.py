@@ -28,80 +28,53 @@ _NAMED = 6  # masked words that the description names
 
 
 def accuracy_under_masking(
-    curve: WordMaskingCurve,
-    order: str,
-    share: float,
-    baseline: Proportion,
-    controls: WordMaskingCurve | None = None,
-    style: Style = STYLE,
-) -> Figure:
-    """Accuracy against the share of the words that are masked, a line for each order.
+    curve: WordMaskingCurve, order: str, share: float, baseline: Proportion,
+    controls: WordMaskingCurve | None = None, style: Style = STYLE,
+) -> Figure:  # fmt: skip
+    """Plot the accuracy against the share of the words that are masked, a line for each order.
 
     order: the one that has its 95% band. share: of the words, 0 to 1; between two computed shares
     the line is read as it is drawn. baseline: the more frequent answer, always. controls: of
     masking in random order, of fewer sentences. Raises ValueError for an order that was not tried.
     """
-    text = style.text
-    row = _row(curve.orders, order)
-    observed = shares(answers_right(curve.probability, curve.positive))
-    x = 100 * curve.shares
-    accuracy, low, high = 100 * observed.share, 100 * observed.low[row], 100 * observed.high[row]
-    here, minimum, maximum = (
-        percent(np.interp(share, curve.shares, line))
-        for line in (observed.share[row], observed.low[row], observed.high[row])
-    )
-    lines = list(zip(curve.orders, observed.share, strict=True))
-    existing = [accuracy, low, high, [100 * baseline.share]]
-    beside = None
-    if controls is not None:
-        beside = shares(answers_right(controls.probability, controls.positive))
-        existing.append(100 * beside.share)
-        lines += zip(controls.orders, beside.share, strict=True)
-    ends = bars_and_labels.fitted(*existing, below=0.08)
-    sheet = Sheet(style)
+    text, row, sheet = style.text, _row(curve.orders, order), Sheet(style)
+    curves = [(each, shares(answers_right(each.probability, each.positive)))
+              for each in (curve, controls) if each is not None]  # fmt: skip
+    chosen = curves[0][1][row]
+    here, low, high = (float(np.interp(share, curve.shares, line))
+                       for line in (chosen.mean, *chosen.ci))  # fmt: skip
+    percents = [100 * observed.mean for _, observed in curves]
+    band, guess = (100 * chosen).ci, 100 * baseline.share
+    ends = bars_and_labels.fitted(*percents, *band, [guess], below=0.08)
     sheet.legend(itemwidth=_KEY)
     masked = axes.axis(text("figure.acc_masked_share"), range=[-1, 101])
     panel = sheet.panel(masked, axes.percent(text("figure.acc_accuracy"), *ends))
-    hover = "%{x:.0f}%: %{customdata}" + NAMED
-    _lines(
-        panel,
-        x,
-        accuracy,
-        curve.orders,
-        row,
-        bars_and_labels.format_proportions(observed, style.text),
-        hover,
-    )
-    if controls is not None and beside is not None:
-        summary = bars_and_labels.format_proportions(beside, style.text)
-        at = 100 * controls.shares
-        _lines(panel, at, 100 * beside.share, controls.orders, None, summary, hover)
+    for each, observed in curves:
+        words = bars_and_labels.format_proportions(observed, text)
+        _lines(panel, 100 * each.shares, 100 * observed.mean, each.orders,
+               row if each is curve else None, words,
+               "%{x:.0f}%: %{customdata}" + NAMED)  # fmt: skip
     bars_and_labels.majority(panel, baseline, [0, 100])
-    panel.band(x, low, high, _look(order, style)[0])
-    _mark(panel, 100 * share, float(np.interp(share, curve.shares, accuracy[row])), order)
-    bars_and_labels.reading(panel, f"<b>{percent(share, 0)}: {here}</b>", 100 * share, 100)
+    panel.band(100 * curve.shares, *band, _look(order, style)[0])
+    _mark(panel, 100 * share, 100 * here, order)
+    reading = f"<b>{percent(share, 0)}: {percent(here)}</b>"
+    bars_and_labels.reading(panel, reading, 100 * share, 100)
     others = "; ".join(
         f"{_name(other, style)}: {percent(np.interp(share, curve.shares, line))}"
-        for other, line in lines
+        for each, observed in curves
+        for other, line in zip(each.orders, observed.mean, strict=True)
         if other != order
     )
     return sheet.described(
-        "alt.acc_knife",
-        n=len(curve.positive),
-        share=share,
-        order=_name(order, style),
-        here=here,
-        low=minimum,
-        high=maximum,
-        others=others or text("figure.acc_none"),
-        baseline=baseline.share,
-    )
+        "alt.acc_knife", n=len(curve.positive), share=share, order=_name(order, style), here=here,
+        low=low, high=high, others=others or text("figure.acc_none"), baseline=baseline.share,
+    )  # fmt: skip
 
 
 def sentence_under_masking(
     masking: UserTextMasking, order: str, masked: int, style: Style = STYLE
 ) -> Figure:
-    """P(positive) of one sentence against the number of masked words, a line for each order.
+    """Plot P(positive) of one sentence against the number of masked words, a line for each order.
 
     order: the emphasized one. masked: how many are masked now, marked on its line. Raises
     ValueError for an order that was not tried.
@@ -109,10 +82,8 @@ def sentence_under_masking(
     text = style.text
     row, count = _row(masking.orders, order), len(masking.words)
     masked, last = min(max(masked, 0), count), max(count, 1)
-    gone = [
-        [masking.words[int(position)] for position in np.argsort(turns, kind="stable")]
-        for turns in masking.turns
-    ]
+    gone = [[masking.words[int(position)] for position in np.argsort(turns, kind="stable")]
+            for turns in masking.turns]  # fmt: skip
     steps = [
         [text("figure.acc_nothing_masked"),
          *(text("figure.acc_last_masked", word=escape(word)) for word in words)]
@@ -126,26 +97,19 @@ def sentence_under_masking(
         axes.axis(text("figure.acc_words_masked"), range=ends, tickformat="d", **ticks),
         axes.percent(text("figure.acc_positive"), range=[-2, 116]),
     )
-    hover = "%{x}: %{y:.1f}% (%{customdata})" + NAMED
-    _lines(
-        panel, np.arange(count + 1), 100 * masking.probability, masking.orders, row, steps, hover
-    )
+    _lines(panel, np.arange(count + 1), 100 * masking.probability, masking.orders, row, steps,
+           "%{x}: %{y:.1f}% (%{customdata})" + NAMED)  # fmt: skip
     bars_and_labels.undecided(panel, [0, last])
-    here = float(masking.probability[row, masked])
+    here = masking.positive(order, masked)
     _mark(panel, masked, 100 * here, order)
-    words = text("figure.acc_at_masked", masked=masked, percent=percent(here))
+    words = text("figure.acc_at_masked", masked=masked, share=here)
     bars_and_labels.reading(panel, words, masked, last)
     first = ", ".join(gone[row][: min(masked, _NAMED)]) or text("figure.acc_none")
     return sheet.described(
-        "alt.acc_own_knife",
-        words=count,
-        start=masking.probability[row, 0],
-        order=_name(order, style),
-        masked=masked,
-        here=here,
-        first=first + (" …" if masked > _NAMED else ""),
+        "alt.acc_own_knife", words=count, start=masking.probability[row, 0], masked=masked,
+        order=_name(order, style), here=here, first=first + (" …" if masked > _NAMED else ""),
         end=masking.probability[row, -1],
-    )
+    )  # fmt: skip
 
 
 def _row(orders: Sequence[str], order: str) -> int:
@@ -164,14 +128,9 @@ def _look(order: str, style: Style) -> tuple[str, str, str]:
 
 
 def _lines(
-    panel: Panel,
-    x: np.ndarray,
-    percents: Float[np.ndarray, "order point"],
-    orders: Sequence[str],
-    chosen: int | None,
-    words: Any,
-    hover: str,
-) -> None:
+    panel: Panel, x: np.ndarray, percents: Float[np.ndarray, "order point"], orders: Sequence[str],
+    chosen: int | None, words: Any, hover: str,
+) -> None:  # fmt: skip
     """A line an order; random words first, what all others are compared with."""
     style = panel.style
     for row in sorted(range(len(orders)), key=lambda row: orders[row] != "random"):
