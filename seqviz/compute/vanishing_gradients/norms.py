@@ -15,6 +15,7 @@ from seqviz.compute.vanishing_gradients.experiment import (
     unroll,
 )
 from seqviz.core.units import Log10, Share, unbroken
+from seqviz.stats.facts import Facts
 
 THRESHOLD = 0.01  # the error still arrives where at least a hundredth of it does
 # What float32 can hold: its largest number, and half its smallest (what is below rounds to zero).
@@ -80,11 +81,15 @@ class GradientReach:
     @property
     def left_with(self) -> Log10 | None:
         """log10 of the norm with which it left float32, or None."""
-        return (
-            None
-            if self.left_float32 is None
-            else float(self.norms.on_gradient_path[self.left_float32 - 1])
-        )
+        step = self.left_float32
+        return None if step is None else float(self.norms.on_gradient_path[step - 1])
+
+    def end_of_float32(self) -> Facts:
+        """State at which step and with what norm it left float32, and on which side."""
+        value = self.left_with
+        below = "zero" if value == -np.inf else "below"
+        variant = "above" if value is not None and value > 0 else below
+        return Facts(variant, step=self.left_float32, value=value)
 
 
 @dataclass(frozen=True)

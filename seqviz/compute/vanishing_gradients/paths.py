@@ -15,6 +15,7 @@ from jaxtyping import Float
 from seqviz.compute.recurrent import State, at, jacobians
 from seqviz.compute.vanishing_gradients.experiment import GradientExperiment, unroll
 from seqviz.core.units import Share, TwoDigits
+from seqviz.stats.facts import Facts
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,15 @@ class PathContributions:
         """Each vector's length along the gradient; those of `terms` sum to the gradient's."""
         size = float(np.linalg.norm(self.autograd))
         return vectors @ self.autograd / size if size > 0 else np.zeros(len(vectors))
+
+    def largest_share(self) -> Facts:
+        """State which error has the largest share, and how far paths and errors differ."""
+        step, share = self.largest
+        return Facts(
+            step=step, share=share, result=self, last=self.moment + len(self.terms) - 1,
+            stretch=float(self.stretch[-1]), least=float(self.error.min()),
+            most=float(self.error.max()),
+        )  # fmt: skip
 
     @property
     def length(self) -> float:

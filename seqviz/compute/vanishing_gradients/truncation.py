@@ -19,8 +19,11 @@ from seqviz.compute.vanishing_gradients.experiment import GradientExperiment, Un
 from seqviz.compute.vanishing_gradients.norms import LOG2, log_norms
 from seqviz.core.errors import UserError
 from seqviz.core.units import Degrees, Share, array_item
+from seqviz.stats.facts import Facts
 
 TRUNCATIONS = ("window", "segments")
+LITTLE = (5.0, 0.1)  # degrees that a gradient turns, and share of its length that it loses
+UNSEEN = 1e-6  # of the gradient's length: what a truncation misses is rounding, or next to it
 _SHOWN, _WINDOWS = 100, 40
 
 
@@ -52,6 +55,13 @@ class Truncation:
     def length_of(self, window: int) -> float:
         """|truncated| / |full| with this window."""
         return float(self.length[self._place(window)])
+
+    def effect(self, window: int) -> Facts:
+        """State what a window keeps, and what becomes of the gradient's direction and length."""
+        angle, length = self.angle_of(window), self.length_of(window)
+        is_little = angle <= LITTLE[0] and abs(length - 1) <= LITTLE[1]
+        variant = "little" if is_little else "much"
+        return Facts(variant, window=window, kept=self.kept_by(window), angle=angle, length=length)
 
     def _place(self, window: int) -> int:
         return self.windows.tolist().index(window)
@@ -87,6 +97,13 @@ class Randomized:
 
     error_of_one = array_item("error", 0, "Of the first draw alone.")
     error_of_all = array_item("error", -1, "Of the mean of all draws.")
+
+    def compared(self) -> Facts:
+        """State whether the mean of all draws is nearer to the gradient than a fixed window."""
+        variant = "nearer" if self.error_of_all < self.fixed else "farther"
+        return Facts(
+            "little" if self.fixed < UNSEEN else variant, draws=int(self.draws[-1]), result=self
+        )
 
 
 def truncation(experiment: GradientExperiment, kind: str = "window") -> Truncation:

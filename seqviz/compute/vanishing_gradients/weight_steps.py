@@ -10,7 +10,8 @@ from jaxtyping import Float
 
 from seqviz.compute.recurrent import RNNTrace, backward
 from seqviz.compute.vanishing_gradients.experiment import GradientExperiment, unroll
-from seqviz.core.units import TwoDigits
+from seqviz.core.units import Share, TwoDigits
+from seqviz.stats.facts import Facts
 
 MATRICES = ("hidden_hidden", "input_hidden", "readout")
 _NEAR = 0.1
@@ -50,6 +51,10 @@ class WeightSteps:
         size = self.autograd_length
         return float(np.linalg.norm(self.total - self.autograd)) / size if size > 0 else 0.0
 
+    def share_of(self, step: int) -> Share:
+        """The share of one step (from 1) in the length of the gradient."""
+        return float(self.shares[step - 1]) / self.length if self.length > 0 else 0.0
+
     @property
     def enough(self) -> int:
         """So many of the last steps give the gradient within a tenth, and any more of them do."""
@@ -57,6 +62,12 @@ class WeightSteps:
         misses = np.linalg.norm(recent - self.total, axis=(1, 2))
         far = np.flatnonzero(misses > _NEAR * self.length)
         return int(far[-1]) + 2 if far.size else 1
+
+    def needed(self) -> Facts:
+        """State how many of the last steps give the gradient within a tenth, of how many."""
+        enough, steps = self.enough, len(self.each)
+        few, many = "one" if enough == 1 else "enough", "every" if enough == steps else "all"
+        return Facts(few if enough <= steps / 2 else many, enough=enough, steps=steps)
 
 
 def weight_steps(experiment: GradientExperiment, matrix: str) -> WeightSteps:

@@ -10,13 +10,10 @@ from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, scales
 
 
 def cliff(
-    ground: ErrorSurface,
-    free: DescentPath,
-    clipped: DescentPath,
-    threshold: float,
+    ground: ErrorSurface, free: DescentPath, clipped: DescentPath, threshold: float,
     style: Style = STYLE,
-) -> Figure:
-    """Left: the error over (w, b) and both walks on it. Right: the error by update.
+) -> Figure:  # fmt: skip
+    """Plot the error over (w, b) with both walks on it (left), and the error by update (right).
 
     free, clipped: from the same start, without and with gradients shortened to `threshold`. A
     walk that leaves the map is drawn up to its edge, and the update is named.
@@ -25,21 +22,18 @@ def cliff(
     spans = [[float(item[0]), float(item[-1])] for item in (ground.weight, ground.bias)]
     errors = log10(np.concatenate([free.error, clipped.error]))
     sheet = Sheet(style)
-    left = sheet.panel(
-        axes.axis(text("figure.weight_w"), range=spans[0], showgrid=False),
-        axes.axis(text("figure.bias_b"), range=spans[1], showgrid=False),
-        across=(0, 0.44),
-    )
+    left, right = sheet.row(
+        (axes.axis(text("figure.weight_w"), range=spans[0], showgrid=False),
+         axes.axis(text("figure.bias_b"), range=spans[1], showgrid=False)),
+        (axes.axis(text("figure.update"), range=[0, len(free.error)]),
+         axes.decades(errors, text("figure.error_now"))),
+        gaps=(0.44, 0.68),
+    )  # fmt: skip
     left.cells(
-        ground.error, text("figure.error_surface"), scales.unit_scale(0.0,
-            float(ground.error.max())),
+        ground.error, text("figure.error_surface"),
+        scales.unit_scale(0.0, float(ground.error.max())),
         x=ground.weight, y=ground.bias, hover="w = %{x:.2f}, b = %{y:.2f}: %{z:.3g}",
     )  # fmt: skip
-    right = sheet.panel(
-        axes.axis(text("figure.update"), range=[0, len(free.error)]),
-        axes.decades(errors, text("figure.error_now")),
-        across=(0.68, 1),
-    )
     for name, entry, color, dash in (
         ("free", free, palette.rnn, "dash"),
         ("clipped", clipped, palette.prediction, "solid"),
@@ -47,28 +41,16 @@ def cliff(
         named = text(f"figure.descent_{name}")
         _walk(left, entry, spans, named, color, dash)
         right.line(np.arange(len(entry.error)), right.powers(log10(entry.error)), named, color,
-                   width=2.4, dash=dash, legend=False)  # fmt: skip
+                   width=2.4, dash=dash)  # fmt: skip
     weight, bias = free.points[0].tolist()
     diamond(left, weight, bias, text("figure.start"), palette.highlight)
-    return sheet.described(
-        "alt.cliff",
-        norm=free.largest_norm,
-        update=free.steepest,
-        step=free.longest_step,
-        free=free.last_error,
-        threshold=threshold,
-        clipped=clipped.last_error,
-    )
+    return sheet.described("alt.cliff", free=free, clipped=clipped, threshold=threshold)
 
 
 def _walk(
-    panel: Panel,
-    descent_path: DescentPath,
-    spans: list[list[float]],
-    name: str,
-    color: str,
+    panel: Panel, descent_path: DescentPath, spans: list[list[float]], name: str, color: str,
     dash: str,
-) -> None:
+) -> None:  # fmt: skip
     """The places within the map, on a pale edge that every color of the map leaves readable."""
     palette = panel.style.palette
     low, high = np.transpose(spans)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.vanishing_gradients import Descent
-from seqviz.core.i18n import number
 from seqviz.figures.vanishing_gradients.style import log10
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes
 
@@ -15,7 +14,7 @@ _FEW = 12  # updates whose points are marked
 def with_and_without_clipping(
     free: Descent, clipped: Descent, threshold: float, style: Style = STYLE
 ) -> Figure:
-    """Left: loss by update, with and without clipping. Right: the gradient's norm and theta.
+    """Plot the loss by update, with and without clipping (left), the gradient's norm and theta.
 
     threshold: theta, the largest norm that clipping lets through.
     """
@@ -25,16 +24,17 @@ def with_and_without_clipping(
     losses = log10(np.concatenate([run.loss for run in runs]))
     norms = log10(np.concatenate([*(run.norm for run in runs), [threshold]]))
     sheet = Sheet(style)
-    left = sheet.panel(update, axes.decades(losses, text("figure.mse")), across=(0, 0.45))
-    right = sheet.panel(
-        update, axes.decades(norms, text("figure.weight_gradient_norm")), across=(0.58, 1)
+    left, right = sheet.row(
+        (update, axes.decades(losses, text("figure.mse"))),
+        (update, axes.decades(norms, text("figure.weight_gradient_norm"))),
+        gaps=(0.45, 0.58),
     )
     for name, run, color, dash in (
         ("free", free, palette.rnn, "dash"),
         ("clipped", clipped, palette.prediction, "solid"),
     ):
-        _run(left, run.loss, text(f"figure.descent_{name}"), color, dash, legend=True)
-        _run(right, run.norm, text(f"figure.descent_{name}"), color, dash, legend=False)
+        _run(left, run.loss, text(f"figure.descent_{name}"), color, dash)
+        _run(right, run.norm, text(f"figure.descent_{name}"), color, dash)
         if run.left_float32 is not None and len(run.loss):
             left.points(
                 [len(run.loss)], left.powers(log10(run.loss[-1:])), "", color, symbol="x", size=12,
@@ -43,16 +43,14 @@ def with_and_without_clipping(
             )  # fmt: skip
     named = text("figure.threshold", value=threshold)
     right.reference([1, total], [threshold, threshold], named, width=2, hover=None)
-    ends = {
-        name: number(float(run.loss[-1])) if len(run.loss) else "–"
-        for name, run in (("clipped", clipped), ("free", free))
-    }
-    updates = {"updates": len(clipped.loss), "free_updates": len(free.loss)}
-    return sheet.finish(text("alt.clipping", threshold=threshold, **ends, **updates))
+    return sheet.described(
+        "alt.clipping", threshold=threshold, clipped=clipped.last_loss, updates=len(clipped.loss),
+        free=free.last_loss, free_updates=len(free.loss),
+    )  # fmt: skip
 
 
-def _run(panel: Panel, values: np.ndarray, name: str, color: str, dash: str, legend: bool) -> None:
+def _run(panel: Panel, values: np.ndarray, name: str, color: str, dash: str) -> None:
     """A value after each update, from 1; the points marked where there are few."""
     symbol = "circle" if len(values) < _FEW else None
     panel.line(np.arange(1, len(values) + 1), panel.powers(log10(values)), name, color, width=2.4,
-               dash=dash, symbol=symbol, size=6, legend=legend)  # fmt: skip
+               dash=dash, symbol=symbol, size=6)  # fmt: skip

@@ -19,12 +19,10 @@ from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes
 
 
 def gradient_reach(
-    cells: Sequence[str],
-    reaches: Sequence[GradientReach],
-    spectrum: MatrixSpectrum,
+    cells: Sequence[str], reaches: Sequence[GradientReach], spectrum: MatrixSpectrum,
     style: Style = STYLE,
-) -> Figure:
-    """|dJ/dh_t| against t for several cells, with the two powers that bound and govern it.
+) -> Figure:  # fmt: skip
+    """Plot |dJ/dh_t| against t for several cells, with the two powers that bound and govern it.
 
     cells: their names, in the order of `reaches`. spectrum: of the recurrent matrix that all cells
     share; its lines start at the first cell's gradient at the last step. A diamond marks how far
@@ -36,39 +34,28 @@ def gradient_reach(
     observed = [part for reach in reaches for _, part, _ in _parts(reach)]
     height = axes.decades(np.concatenate(observed), text("figure.gradient_norm"))
     sheet = Sheet(style)
-    if first.labels:
-        panel = sheet.panel(axes.tokens(style, first.labels), height)
-    else:
-        panel = sheet.panel(axes.axis(text("figure.steps"), range=[0.5, last + 0.5]), height)
+    time = axes.axis(text("figure.steps"), range=[0.5, last + 0.5])
+    panel = sheet.panel(axes.tokens(style, first.labels) if first.labels else time, height)
     for cell, result in zip(cells, reaches, strict=True):
         _road(panel, cell, result)
-    time = np.arange(1, last + 1)
+    step = np.arange(1, last + 1)
     for name, value, dash in bounds(spectrum):
-        line = first.norms.hidden[-1] + (last - time) * log10(value)
+        line = first.norms.hidden[-1] + (last - step) * log10(value)
         named = text(f"figure.power_{name}", value=value)
-        panel.reference(time, panel.powers(line), named, dash=dash)
+        panel.reference(step, panel.powers(line), named, dash=dash)
     _ends_of_float32(panel, height["range"])
-    horizons = [
-        f"{text(f'option.{cell}')}: {outcome.horizon} (× {number(outcome.factor)})"
-        for cell, outcome in zip(cells, reaches, strict=True)
-    ]
-    return sheet.described(
-        "alt.reach",
-        cell=text(f"option.{cells[0]}"),
-        last=last,
-        end=float(first.norms.hidden[-1]),
-        first=float(first.norms.hidden[0]),
-        horizons="; ".join(horizons),
-    )
+    horizons = [f"{text(f'option.{cell}')}: {result.horizon} (× {number(result.factor)})"
+                for cell, result in zip(cells, reaches, strict=True)]  # fmt: skip
+    norms = first.norms.hidden.tolist()
+    return sheet.described("alt.reach", cell=text(f"option.{cells[0]}"), last=last, end=norms[-1],
+                           first=norms[0], horizons="; ".join(horizons))  # fmt: skip
 
 
 def _parts(gradient_reach: GradientReach) -> list[tuple[str, np.ndarray, str]]:
     """The gradient's norm on the way over h and, in an LSTM, over c: symbol, log10, dash."""
-    methods = (
-        ("h", gradient_reach.norms.hidden, "solid"),
-        ("c", gradient_reach.norms.cell_state, "dash"),
-    )
-    return [(symbol, norms, dash) for symbol, norms, dash in methods if norms is not None]
+    norms = gradient_reach.norms
+    parts = (("h", norms.hidden, "solid"), ("c", norms.cell_state, "dash"))
+    return [(symbol, part, dash) for symbol, part, dash in parts if part is not None]
 
 
 def _road(panel: Panel, cell: str, gradient_reach: GradientReach) -> None:
@@ -80,9 +67,9 @@ def _road(panel: Panel, cell: str, gradient_reach: GradientReach) -> None:
         if norms is parts[-1][1] and np.isfinite(gradient_reach.factor):
             named = text("figure.per_step", cell=named, factor=gradient_reach.factor)
         decades_line(panel, np.arange(1, len(norms) + 1), norms, named, color, dash=dash)
-    search_index = parts[-1][1]
-    position = len(search_index) - gradient_reach.horizon
-    height = panel.powers(search_index[position - 1 : position])[0]
+    on_path = gradient_reach.norms.on_gradient_path
+    position = len(on_path) - gradient_reach.horizon
+    height = panel.powers(on_path[position - 1 : position])[0]
     diamond(panel, position, height, text("figure.reaches", cell=name), color, size=12)
 
 

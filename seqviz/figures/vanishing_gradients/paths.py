@@ -16,56 +16,43 @@ _INK = "rgb(17,22,29)"  # on the highlight, in either theme
 def path_bars(
     path_contributions: PathContributions, printed: bool = False, style: Style = STYLE
 ) -> Figure:
-    """Left: one bar for each error, its share of the gradient at t, measured along the gradient.
+    """Plot a bar for each error (left): its share of the gradient at t, along the gradient.
 
     The shares add up to the length of the gradient; the line is their running sum, the dotted one
     the length that autograd finds. printed: the index as the text prints it, too. Right: what makes
     a share: how much the path stretches at most, and how long the error is.
     """
-    text, palette = style.text, style.palette
-    count, shares = (
-        len(path_contributions.terms),
-        path_contributions.along(path_contributions.terms),
-    )
-    later = np.arange(path_contributions.moment, path_contributions.moment + count)
-    length = float(np.linalg.norm(path_contributions.autograd))
+    text, palette, result = style.text, style.palette, path_contributions
+    count, shares, length = len(result.terms), result.along(result.terms), result.autograd_length
+    later = np.arange(result.moment, result.moment + count)
     edge = [later[0] - 0.6, later[-1] + 0.6]
-    sheet = Sheet(style)
-    panel = sheet.panel(
-        axes.axis(text("figure.error_of_step"), range=edge, dtick=1 if count <= 20 else 5),
-        axes.axis(text("figure.share_axis"), zeroline=True, zerolinecolor=palette.baseline),
-        across=(0, 0.58),
-    )
-    share_bars(panel, later, shares, "figure.share", palette.prediction)
+    sheet, sizes = Sheet(style), log10(np.concatenate([result.stretch, result.error]))
+    left, right = sheet.row(
+        (axes.axis(text("figure.error_of_step"), range=edge, dtick=1 if count <= 20 else 5),
+         axes.axis(text("figure.share_axis"), zeroline=True, zerolinecolor=palette.baseline)),
+        (axes.axis(text("figure.error_of_step"), range=edge, dtick=1 if count <= 10 else 5),
+         axes.decades(sizes, text("figure.size"))),
+        gaps=(0.58, 0.71),
+    )  # fmt: skip
+    share_bars(left, later, shares, "figure.share", palette.prediction)
     if printed:
-        as_printed = path_contributions.along(path_contributions.printed)
-        share_bars(panel, later, as_printed, "figure.share_printed", palette.rnn, hatched=True)
+        as_printed = result.along(result.printed)
+        share_bars(left, later, as_printed, "figure.share_printed", palette.rnn, hatched=True)
     named = text("figure.autograd", value=length)
-    panel.line(edge, [length, length], named, palette.truth, width=2, dash="dot", hover=False)
-    sizes = log10(np.concatenate([path_contributions.stretch, path_contributions.error]))
-    right = sheet.panel(
-        axes.axis(text("figure.error_of_step"), range=edge, dtick=1 if count <= 10 else 5),
-        axes.decades(sizes, text("figure.size")),
-        across=(0.71, 1),
-    )
+    left.line(edge, [length, length], named, palette.truth, width=2, dash="dot", hover=False)
     for key, values, color, dash in (
-        ("stretch", path_contributions.stretch, palette.truth, "solid"),
-        ("error", path_contributions.error, palette.lstm, "dot"),
+        ("stretch", result.stretch, palette.truth, "solid"),
+        ("error", result.error, palette.lstm, "dot"),
     ):
         right.line(
             later, right.powers(log10(values)), text(f"figure.{key}"), color, width=2.2, dash=dash,
             symbol="circle", size=6, hover=f"τ = %{{x}}: %{{y:.3g}}{NAMED}",
         )  # fmt: skip
     return sheet.described(
-        "alt.paths",
-        t=path_contributions.moment,
-        last=int(later[-1]),
-        nearest=float(shares[0]),
-        farthest=float(shares[-1]),
-        total=float(shares.sum()),
-        autograd=length,
-        stretch=float(path_contributions.stretch[-1]),
-    )
+        "alt.paths", t=result.moment, last=int(later[-1]), nearest=float(shares[0]),
+        farthest=float(shares[-1]), total=result.length, autograd=length,
+        stretch=float(result.stretch[-1]),
+    )  # fmt: skip
 
 
 def share_bars(
@@ -83,7 +70,7 @@ def share_bars(
 
 
 def unrolled_graph(recursion: Recursion, steps_taken: int, style: Style = STYLE) -> Figure:
-    """The unrolled network with the gradient as far as it has come back, `steps_taken` steps.
+    """Plot the unrolled network with the gradient as far as it has come back, `steps_taken` steps.
 
     Below each state that has been reached: the length of dJ/dh_t. Above each output: its residual
     dJ/dyhat_t. The arrow just taken is highlighted.
@@ -117,18 +104,15 @@ def unrolled_graph(recursion: Recursion, steps_taken: int, style: Style = STYLE)
         if since <= last:  # nothing to see: the numbers for the table behind the figure
             panel.unseen(time[since - 1 :], values[since - 1 :], text(key))
     existing = [f"t = {t}: {number(sizes[t - 1])}" for t in time[::-1] if t >= reached]
-    return sheet.described(
-        "alt.recursion", last=last, taken=steps_taken, known="; ".join(existing) or "–"
-    )
+    return sheet.described("alt.recursion", last=last, taken=steps_taken,
+                           known="; ".join(existing) or "–")  # fmt: skip
 
 
 def _nodes(panel: Panel, time: list[int], reached: int) -> None:
     """States below, outputs above; the state just reached in the color of what is new."""
     palette, scale = panel.style.palette, panel.style.scale
-    fills = [
-        palette.highlight if t == reached else palette.band if t > reached else palette.grid
-        for t in time
-    ]
+    fills = [palette.highlight if t == reached else palette.band if t > reached else palette.grid
+             for t in time]  # fmt: skip
     for height, color, size, symbol in ((0, fills, 46, "circle"), (1, palette.band, 34, "square")):
         panel.points(time, np.full(len(time), height), "", color, size=size * scale, symbol=symbol,
                      hover=False, legend=False)  # fmt: skip

@@ -23,14 +23,14 @@ _DASHES = {"rnn": "dot", "lstm": "solid", "gru": "dash"}
 
 
 def race_course(done: CellComparison, style: Style = STYLE) -> Figure:
-    """Left: accuracy on the test sequences by update. Right: |dJ/dh_t| by step, at the end."""
+    """Plot the test accuracy by update (left), and |dJ/dh_t| by step at the end (right)."""
     return _course(done.settings, done.updates, done.accuracy, done.log10_gradients[-1], style)
 
 
 def race_progress(
     trail: Sequence[ComparisonReport], settings: RecallSettings, style: Style = STYLE
 ) -> Figure:
-    """`race_course` of a comparison that still runs, from its reports so far (at least one).
+    """Plot `race_course` of a comparison that still runs, from its reports (at least one).
 
     The axis of the updates is that of the whole run: it does not move while the curves grow.
     """
@@ -40,41 +40,33 @@ def race_progress(
 
 
 def _course(
-    settings: RecallSettings,
-    updates: Int[np.ndarray, "report"],
-    accuracy: Float[np.ndarray, "report cell"],
-    log10_gradients: Float[np.ndarray, "cell time"],
+    settings: RecallSettings, updates: Int[np.ndarray, "report"],
+    accuracy: Float[np.ndarray, "report cell"], log10_gradients: Float[np.ndarray, "cell time"],
     style: Style,
-) -> Figure:
-    text, palette = style.text, style.palette
+) -> Figure:  # fmt: skip
+    text, sheet = style.text, Sheet(style)
     names = [text(f"option.{cell}") for cell in settings.cells]
     time = np.arange(1, log10_gradients.shape[1] + 1)
-    sheet = Sheet(style)
-    left = sheet.panel(
-        axes.axis(text("figure.update"), range=[0, settings.updates * 1.01]),
-        axes.axis(text("figure.accuracy"), range=[-3, 104]),
-        across=(0, 0.5),
-    )
-    right = sheet.panel(
-        axes.axis(text("figure.steps"), range=[0.5, len(time) + 0.5]),
-        axes.decades(log10_gradients, text("figure.gradient_norm")),
-        across=(0.62, 1),
-    )
+    left, right = sheet.row(
+        (axes.axis(text("figure.update"), range=[0, settings.updates * 1.01]),
+         axes.axis(text("figure.accuracy"), range=[-3, 104])),
+        (axes.axis(text("figure.steps"), range=[0.5, len(time) + 0.5]),
+         axes.decades(log10_gradients, text("figure.gradient_norm"))),
+        gaps=(0.5, 0.62),
+    )  # fmt: skip
     _levels(left, settings)
-    for name, cell, shares, norms in zip(
-        names, settings.cells, accuracy.T, log10_gradients, strict=True
-    ):
-        color, dash = getattr(palette, cell), _DASHES[cell]
+    parts = zip(names, settings.cells, accuracy.T, log10_gradients, strict=True)
+    for name, cell, shares, norms in parts:
+        color, dash = getattr(style.palette, cell), _DASHES[cell]
         left.line(updates, 100 * shares, name, color, width=2.8, dash=dash)
         named = text("figure.gradient_of", cell=name)
         decades_line(right, time, norms, named, color, dash=dash, width=2.8, legend=False)
     now, first = accuracy[-1].tolist(), log10_gradients[:, 0].tolist()
     return sheet.described(
-        "alt.race",
-        update=int(updates[-1]),
+        "alt.race", update=int(updates[-1]),
         standings=_each(names, [f"{100 * share:.1f}%" for share in now]),
         gradients=_each(names, [format_log10(norm) for norm in first]),
-    )
+    )  # fmt: skip
 
 
 def _levels(panel: Panel, settings: RecallSettings) -> None:
@@ -88,27 +80,23 @@ def _levels(panel: Panel, settings: RecallSettings) -> None:
 
 
 def accuracy_by_delay(done: LongestDelay, style: Style = STYLE) -> Figure:
-    """Accuracy of each cell at each delay it was trained at; filled where it learned the task."""
+    """Plot the accuracy of each cell at each delay; filled where it learned the task."""
     return _ladder(done.settings.cells, done.delays, done.accuracy, done.learned, style)
 
 
 def accuracy_by_delay_progress(
     trail: Sequence[LongestDelayReport], settings: RecallSettings, style: Style = STYLE
 ) -> Figure:
-    """`ladder` of a search that still runs, from its reports so far (at least one)."""
+    """Plot `accuracy_by_delay` of a search that still runs, from its reports (at least one)."""
     latest = {report.delay: report.accuracy for report in trail}
-    accuracy = np.array(list(latest.values()))
-    delays = np.array(list(latest))
+    delays, accuracy = np.array(list(latest)), np.array(list(latest.values()))
     return _ladder(settings.cells, delays, accuracy, accuracy >= LEARNED, style)
 
 
 def _ladder(
-    cells: Sequence[str],
-    delays: Int[np.ndarray, "rung"],
-    accuracy: Float[np.ndarray, "rung cell"],
-    learned: Bool[np.ndarray, "rung cell"],
-    style: Style,
-) -> Figure:
+    cells: Sequence[str], delays: Int[np.ndarray, "rung"],
+    accuracy: Float[np.ndarray, "rung cell"], learned: Bool[np.ndarray, "rung cell"], style: Style,
+) -> Figure:  # fmt: skip
     text, names = style.text, [style.text(f"option.{cell}") for cell in cells]
     sheet = Sheet(style)
     panel = sheet.panel(
@@ -124,9 +112,8 @@ def _ladder(
             mode="lines+markers", marker={"size": 13, "color": color, "symbol": signs},
         )  # fmt: skip
     longest = (delays[:, None] * learned).max(axis=0).tolist()
-    return sheet.described(
-        "alt.ladder", longest=_each(names, [str(delay or "–") for delay in longest])
-    )
+    words = [str(delay or "–") for delay in longest]
+    return sheet.described("alt.ladder", longest=_each(names, words))
 
 
 def _each(names: Sequence[str], values: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ _WINDOWS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 def kept_and_lost(
     terms: GradientTerms, truncation: Truncation, window: int, style: Style = STYLE
 ) -> Figure:
-    """Left: the terms of the gradient, the lost ones in gray. Right: angle and length by window.
+    """Plot the terms of the gradient, the lost ones in gray (left), angle and length by window.
 
     window: the one of `terms`, marked on the right.
     """
@@ -27,18 +27,15 @@ def kept_and_lost(
     square = {"range": [float(terms.steps[0] - half), float(terms.steps[-1] + half)]}
     last = truncation.windows[-1]
     sheet = Sheet(style)
-    left = sheet.panel(
-        axes.axis(text("figure.carried_to"), showgrid=False, **square),
-        axes.axis(text("figure.error_of_step"), showgrid=False, **square),
-        across=(0, 0.48),
-    )
-    _maps(left, terms)
+    across, up = (axes.axis(text(f"figure.{name}"), showgrid=False, **square)
+                  for name in ("carried_to", "error_of_step"))  # fmt: skip
+    _maps(sheet.panel(across, up, across=(0, 0.48)), terms)
     windows = axes.axis(
         text("figure.window"), type="log", range=[-0.04, float(np.log10(last)) + 0.04],
         tickvals=[k for k in _WINDOWS if k <= last], anchor="y3",
     )  # fmt: skip
-    angle = axes.axis(text("figure.angle"), rangemode="tozero")
-    length = axes.axis(text("figure.length"), rangemode="tozero")
+    angle, length = (axes.axis(text(f"figure.{name}"), rangemode="tozero")
+                     for name in ("angle", "length"))  # fmt: skip
     upper = sheet.panel(windows, angle, across=(0.7, 1), up=(0.56, 1))
     lower = sheet.panel(upper, length, up=(0, 0.44))
     position = int(np.argmin(np.abs(truncation.windows - window)))
@@ -49,14 +46,8 @@ def kept_and_lost(
         panel.line(truncation.windows, values, text(f"figure.{name}"), color, width=2.4, dash=dash,
                    symbol="circle", size=5, legend=False)  # fmt: skip
         diamond(panel, truncation.windows[position], values[position], "", palette.highlight)
-    return sheet.described(
-        "alt.truncation",
-        window=window,
-        last=int(last),
-        kept=100 * float(truncation.pair_share[position]),
-        angle=float(truncation.angle[position]),
-        length=float(truncation.length[position]),
-    )
+    chosen = truncation.effect(truncation.nearest(window))
+    return sheet.described("alt.truncation", last=int(last), **{**chosen, "window": window})
 
 
 def _maps(panel: Panel, terms: GradientTerms) -> None:
@@ -82,14 +73,12 @@ def _maps(panel: Panel, terms: GradientTerms) -> None:
 
 
 def mean_of_draws(randomized: Randomized, style: Style = STYLE) -> Figure:
-    """Distance of the mean of n randomly truncated gradients from the full one, by n."""
+    """Plot the distance of the mean of n randomly truncated gradients from the full one, by n."""
     text, palette, draws = style.text, style.palette, randomized.draws
-    sheet = Sheet(style)
+    sheet, sizes = Sheet(style), log10(np.append(randomized.error, randomized.fixed))
     panel = sheet.panel(
         axes.axis(text("figure.draws"), type="log", tickvals=draws.tolist()),
-        axes.decades(
-            log10(np.append(randomized.error, randomized.fixed)), text("figure.relative_distance")
-        ),
+        axes.decades(sizes, text("figure.relative_distance")),
     )
     for name, values, color, dash, symbol in (
         ("random", randomized.error, palette.prediction, "solid", "circle"),
@@ -98,11 +87,4 @@ def mean_of_draws(randomized: Randomized, style: Style = STYLE) -> Figure:
     ):
         named = text(f"figure.draws_{name}", window=randomized.window)
         panel.line(draws, values, named, color, width=2.4, dash=dash, symbol=symbol)
-    return sheet.described(
-        "alt.draws",
-        draws=int(draws[-1]),
-        error=float(randomized.error[-1]),
-        one=float(randomized.error[0]),
-        window=randomized.window,
-        fixed=randomized.fixed,
-    )
+    return sheet.described("alt.draws", **randomized.compared())

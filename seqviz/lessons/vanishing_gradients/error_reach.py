@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Any, TypeAlias
 
 from seqviz.compute import vanishing_gradients
 from seqviz.compute.vanishing_gradients import GradientExperiment
-from seqviz.core.i18n import format_log10, number, percent
+from seqviz.core.i18n import number
 from seqviz.figures.vanishing_gradients.norms import gradient_reach
 from seqviz.figures.vanishing_gradients.pairs import pair_map
 from seqviz.lessons.framework.controls import choice, on, seed, slider, text_input
@@ -15,6 +17,7 @@ from seqviz.lessons.framework.controls import select_slider as stops
 from seqviz.lessons.framework.lesson import read_params
 from seqviz.lessons.framework.show import Show
 
+Reaches: TypeAlias = Mapping[str, vanishing_gradients.GradientReach]  # by cell
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256)
 SENTENCE = "The flights the airline was cancelling were"  # its last error is that of the verb
 # What these benches compute grows with T d^2 and more; beyond this they would keep a class waiting.
@@ -57,12 +60,8 @@ def experiment(p: ReachParams, cell: str) -> GradientExperiment:
 def modest(p: ReachParams, cell: str) -> GradientExperiment:
     """The same, no larger than what answers within a second."""
     request = experiment(p, cell)
-    return replace(
-        request,
-        steps=min(request.steps, MOST_STEPS),
-        width=min(request.width, MOST_WIDTH),
-        loss="mean",
-    )
+    steps, width = min(request.steps, MOST_STEPS), min(request.width, MOST_WIDTH)
+    return replace(request, steps=steps, width=width, loss="mean")
 
 
 def matrix_of(p: ReachParams, show: Show) -> vanishing_gradients.MatrixSpectrum:
@@ -82,57 +81,50 @@ def on_road(cell: str, show: Show) -> str:
     return show.words("road.cell_state", cell=name) if cell == "lstm" else name
 
 
-def tell_sentence(
-    p: ReachParams, gradient_reaches: list[vanishing_gradients.GradientReach], show: Show
-) -> None:
+def list_cells(key: str, values: Mapping[str, Any], show: Show) -> str:
+    """A value of each cell by its name, as `road.<key>` of the words writes it, in one list."""
+    words = [show.words(f"road.{key}", cell=cell, value=value) for cell, value in values.items()]
+    return show.words("road.comma").join(words)
+
+
+def tell_sentence(p: ReachParams, reaches: Reaches, show: Show) -> None:
     """How much of the last word's error reaches the second word (of two, the first)."""
-    labels = gradient_reaches[0].labels or ()
+    labels = next(iter(reaches.values())).labels or ()
     step = 2 if len(labels) > 2 else 1
-    shares = show.words("road.comma").join(
-        f"{on_road(cell, show)} {percent(item.arrives(step))}"
-        for cell, item in zip(p.cells, gradient_reaches, strict=True)
-    )
+    shares = {on_road(cell, show): item.arrives(step) for cell, item in reaches.items()}
     show.note(
-        "sentence", word=vanishing_gradients.split(p.sentence)[len(labels)],
-        last=labels[-1],
-        earlier=labels[step - 1], back=len(labels) - step, shares=shares,
+        "sentence", word=vanishing_gradients.split(p.sentence)[len(labels)], last=labels[-1],
+        earlier=labels[step - 1], back=len(labels) - step,
+        shares=list_cells("share", shares, show),
     )  # fmt: skip
 
 
 def tell_reach(
-    p: ReachParams,
-    gradient_reaches: list[vanishing_gradients.GradientReach],
-    matrix: vanishing_gradients.MatrixSpectrum,
-    show: Show,
+    p: ReachParams, reaches: Reaches, matrix: vanishing_gradients.MatrixSpectrum, show: Show
 ) -> None:
     """The verdict on W, and beside it what was measured."""
     sigma, radius = beside_one(matrix.sigma_max), beside_one(matrix.radius)
     show.note(matrix.verdict, sigma=sigma, radius=radius)
-    by_cell = dict(zip(p.cells, gradient_reaches, strict=True))
-    factors = [f"{on_road(cell, show)} {number(item.factor)}" for cell, item in by_cell.items()]
-    show.note("measured", radius=radius, factors=show.words("road.comma").join(factors))
-    if "linear" in by_cell and "rnn" in by_cell:
-        linear, tanh = (number(by_cell[cell].factor) for cell in ("linear", "rnn"))
-        show.note("tanh", linear=linear, tanh=tanh)
-    entry = by_cell.get("lstm")
+    factors = {on_road(cell, show): item.factor for cell, item in reaches.items()}
+    show.note("measured", radius=radius, factors=list_cells("factor", factors, show))
+    if "linear" in reaches and "rnn" in reaches:
+        show.note("tanh", linear=reaches["linear"], rnn=reaches["rnn"])
+    entry = reaches.get("lstm")
     if entry is not None and entry.horizon != entry.horizon_hidden:
         show.note("on_c", cell_state=entry.horizon_seen(), hidden=entry.horizon_seen(on_h=True))
     if p.signal == "sentence":
-        tell_sentence(p, gradient_reaches, show)
-    for cell, its in by_cell.items():
+        tell_sentence(p, reaches, show)
+    for cell, its in reaches.items():
         name = show.option("cells", cell)
         if its.overflow is not None:
             show.note("overflow", cell=name, step=its.overflow, last=its.overflow - 1)
         if its.left_with is not None:
-            below = "left_zero" if its.left_with == -inf else "left_below"
-            key = "left_above" if its.left_with > 0 else below
-            show.note(key, cell=name, step=its.left_float32, value=format_log10(its.left_with))
+            show.facts(its.end_of_float32, note="left", cell=name)
 
 
 def reach(p: ReachParams, show: Show) -> None:
-    results = [
-        show.run(vanishing_gradients.reach, experiment(p, cell), name=cell) for cell in p.cells
-    ]
+    results = [show.run(vanishing_gradients.reach, experiment(p, cell), name=cell)
+               for cell in p.cells]  # fmt: skip
     matrix = matrix_of(p, show)
     show.figure(gradient_reach, p.cells, results, matrix)
     show.readouts(matrix, "sigma_max", "radius")
@@ -144,7 +136,7 @@ def reach(p: ReachParams, show: Show) -> None:
             beside = show.words("road.all" if everyone else "road.names")
             beside = beside if everyone else beside.join(whose)
             show.readout(name, results[horizons.index(steps)].horizon_seen, caption=beside)
-    tell_reach(p, results, matrix, show)
+    tell_reach(p, dict(zip(p.cells, results, strict=True)), matrix, show)
     if "rnn" in p.cells and p.steps > FAR:
         rnn = results[p.cells.index("rnn")]
         show.target("rnn_reaches", rnn.horizon >= FAR, far=FAR, horizon=rnn.horizon_seen())
@@ -168,14 +160,11 @@ def pairs(p: PairsParams, show: Show) -> None:
     pair_norms = show.run(vanishing_gradients.pair_norms, request, part, p.norm)
     last = int(pair_norms.steps[-1])
     earlier, later = sorted((min(p.earlier, last), min(p.later, last)))
-    chosen = show.run(
-        vanishing_gradients.pair_spectrum, request, earlier, later, part, name="chosen"
-    )
+    pair = request, earlier, later, part
+    chosen = show.run(vanishing_gradients.pair_spectrum, *pair, name="chosen")
     matrix = matrix_of(world, show)
-    show.figure(
-        pair_map, pair_norms, chosen, earlier, later, p.cell, matrix,
-        picks=("earlier", "later"),
-    )  # fmt: skip
+    picks = ("earlier", "later")
+    show.figure(pair_map, pair_norms, chosen, earlier, later, p.cell, matrix, picks=picks)
     show.metrics(pair=f"{earlier} → {later}")
     show.readouts(chosen, "largest")
     show.readouts(chosen, "smallest", digits=chosen.digits)
@@ -185,10 +174,7 @@ def pairs(p: PairsParams, show: Show) -> None:
     elif chosen.largest == -inf:  # units that ReLU has switched off
         show.note("pair_zero", earlier=earlier, later=later)
     else:
-        show.note(
-            "pair", earlier=earlier, later=later, largest=chosen.largest,
-            strong=chosen.strong, count=len(chosen.log10),
-        )  # fmt: skip
+        show.note("pair", earlier=earlier, later=later, chosen=chosen, count=len(chosen.log10))
     if pair_norms.stride > 1:
         show.caption(show.words("note.stride", stride=pair_norms.stride))
     if chosen.lost and chosen.largest > -inf:

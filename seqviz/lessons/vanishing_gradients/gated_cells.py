@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from seqviz.compute import vanishing_gradients
 from seqviz.compute.vanishing_gradients import recall
 from seqviz.core.errors import UserError
-from seqviz.core.i18n import format_log10, percent
 from seqviz.figures.vanishing_gradients.recall import (
     accuracy_by_delay,
     accuracy_by_delay_progress,
@@ -22,7 +20,12 @@ from seqviz.lessons.framework.controls import select_slider as stops
 from seqviz.lessons.framework.lesson import SeedExperiment as ClassRun
 from seqviz.lessons.framework.lesson import read_params
 from seqviz.lessons.framework.show import Show
-from seqviz.lessons.vanishing_gradients.error_reach import MOST_STEPS, MOST_WIDTH, ReachParams
+from seqviz.lessons.vanishing_gradients.error_reach import (
+    MOST_STEPS,
+    MOST_WIDTH,
+    ReachParams,
+    list_cells,
+)
 
 UPDATES = (100, 200, 400, 600, 900, 1200, 2000)
 OPEN = ("course", "ladder")  # views in which the gates start as the student says
@@ -52,21 +55,9 @@ def gates(p: GatesParams, show: Show) -> None:
     )  # fmt: skip
     if (steps, width) != (world.steps, world.width):
         show.caption(show.words("note.modest_gates", steps=steps, width=width))
-    if p.update == 0:
-        show.note("identity")
-    elif (p.update, p.reset) == (1, 0):
-        show.note("zero")
-    elif (p.update, p.reset) == (1, 1):
-        show.note("plain")
-    else:
-        show.note(
-            "gated",
-            radius=simplified_gru.radius_rnn,
-            gated=simplified_gru.radius,
-            steps=steps,
-            rnn=simplified_gru.last_norm_rnn,
-            gru=simplified_gru.last_norm,
-        )
+    limits = {(1.0, 0.0): "zero", (1.0, 1.0): "plain"}
+    key = "identity" if p.update == 0 else limits.get((p.update, p.reset), "gated")
+    show.note(key, gru=simplified_gru, steps=steps)
 
 
 @dataclass(frozen=True)
@@ -90,35 +81,27 @@ class RaceParams:
 def tell_race(p: RaceParams, done: recall.CellComparison, show: Show) -> None:
     for cell in p.cells:
         update = done.learned_at(cell)
-        verdict = show.words("metric.learned.never")
-        if update is not None:
-            verdict = show.words("metric.learned.at", update=update)
+        verdict = show.words(f"metric.learned.{'never' if update is None else 'at'}", update=update)
         show.readout(f"learned_{cell}", done.accuracy_at_end, cell, caption=verdict)
+    names = [show.option("cells", cell) for cell in p.cells]
     winners, losers = (
-        [show.option("cells", c) for c, ok in zip(p.cells, done.learned, strict=True) if ok == won]
+        [name for name, ok in zip(names, done.learned, strict=True) if ok == won]
         for won in (True, False)
     )
-    values = {
-        name: show.words("road.names").join(those)
-        for name, those in (("winners", winners), ("losers", losers))
-    }
     key = "race_none" if not winners else "race_won" if losers else "race_all"
-    show.note(key, **values, updates=int(done.updates[-1]))
-    felt = [
-        f"{show.option('cells', cell)} {format_log10(float(norm))}"
-        for cell, norm in zip(p.cells, done.log10_gradients[-1, :, 0], strict=True)
-    ]
+    joined = {"winners": winners, "losers": losers}
+    values = {name: show.words("road.names").join(cells) for name, cells in joined.items()}
+    show.note(key, updates=int(done.updates[-1]), **values)
+    norms = dict(zip(names, done.log10_gradients[-1, :, 0].tolist(), strict=True))
     key = "race_felt" if p.task == "first" else "race_felt_adding"
-    show.note(key, gradients=show.words("road.comma").join(felt))
+    show.note(key, gradients=list_cells("norm", norms, show))
 
 
 def of_race(p: RaceParams) -> recall.RecallSettings:
     """What the cells are trained with."""
-    bias, updates, rate = (
-        (p.bias, p.updates, p.rate)
-        if p.task == "first"
-        else (p.bias_adding, p.updates_adding, p.rate_adding)
-    )
+    bias, updates, rate = p.bias, p.updates, p.rate
+    if p.task == "adding":
+        bias, updates, rate = p.bias_adding, p.updates_adding, p.rate_adding
     return recall.RecallSettings(
         p.task, p.delay, p.cells, p.hidden, updates=updates, learning_rate=rate,
         forget_bias=0.0 if p.view == "closed" else bias, seed=p.seed,
@@ -131,7 +114,7 @@ def class_race(p: RaceParams, show: Show) -> ClassRun:
         raise UserError("class_ladder", "A class runs one delay. Choose another view.")
     usual = of_race(p)
     settings = replace(usual, seed=0, updates=usual.updates // 2)
-    probability = percent(recall.baseline(p.task).accuracy)
+    probability = recall.baseline(p.task).accuracy
     return ClassRun(
         partial(recall.compare_seeds, settings=settings),
         show.words("class.race.quantity", updates=settings.updates),
@@ -145,21 +128,21 @@ def class_race(p: RaceParams, show: Show) -> ClassRun:
 
 def race(p: RaceParams, show: Show) -> None:
     settings = of_race(p)
-    train: Any = recall.find_longest_delay
-    draw: Any = accuracy_by_delay
-    so_far: Any = accuracy_by_delay_progress
     if p.view != "ladder":
-        train, draw, so_far = recall.compare, race_course, race_progress
-    reports = (so_far, settings)
-    done = show.job(train, name="done", settings=settings, then=(draw,), so_far=reports)
-    if p.view != "ladder":
+        done = show.job(
+            recall.compare, name="done", settings=settings, then=(race_course,),
+            so_far=(race_progress, settings),
+        )  # fmt: skip
         return tell_race(p, done, show)
+    longest = show.job(
+        recall.find_longest_delay, name="done", settings=settings, then=(accuracy_by_delay,),
+        so_far=(accuracy_by_delay_progress, settings),
+    )  # fmt: skip
     for cell in p.cells:
-        show.readout(f"longest_{cell}", done.longest_of, cell)
-    reached = [f"{show.option('cells', c)} {done.longest_of(c) or '–'}" for c in p.cells]
-    reached_by = show.words("road.comma").join(reached)
-    show.note("ladder", reached=reached_by, updates=settings.updates)
-    last = int(done.delays[-1])
-    ended = [show.option("cells", c) for c in p.cells if done.longest_of(c) == last]
+        show.readout(f"longest_{cell}", longest.longest_of, cell)
+    reached = {show.option("cells", cell): longest.longest_of(cell) or "–" for cell in p.cells}
+    show.note("ladder", reached=list_cells("delay", reached, show), updates=settings.updates)
+    last = int(longest.delays[-1])
+    ended = [show.option("cells", c) for c in p.cells if longest.longest_of(c) == last]
     if ended:
         show.note("ladder_end", cells=show.words("road.names").join(ended), last=last)

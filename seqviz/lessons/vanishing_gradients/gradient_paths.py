@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from seqviz.compute import vanishing_gradients
 from seqviz.compute.vanishing_gradients import GradientExperiment
-from seqviz.core.i18n import number, percent
 from seqviz.figures.vanishing_gradients.paths import path_bars, recursion_step, unrolled_graph
 from seqviz.figures.vanishing_gradients.weights import weights_by_step
 from seqviz.lessons.framework.controls import choice, seed, slider, step_slider, toggle
@@ -34,16 +33,11 @@ def paths(p: PathsParams, show: Show) -> None:
         printed_mismatch="printed_mismatch",
         caption={"total": show.words("metric.total.beside"), "autograd": "PyTorch"},
     )  # fmt: skip
-    step, share = result.largest
     if p.t == p.steps:
         show.note("share_alone", last=p.steps)
     else:
-        show.note(
-            "share", step=step, share=share, total=result.length, t=p.t,
-            last=p.steps, stretch=float(result.stretch[-1]),
-            least=float(result.error.min()), most=float(result.error.max()),
-        )  # fmt: skip
-        if not 0 <= share <= result.length:
+        show.facts(result.largest_share, note="share")
+        if not 0 <= result.largest[1] <= result.length:
             show.note("share_over")
     if p.printed:
         show.note("printed_last" if p.t == p.steps else "printed", t=p.t, last=p.steps)
@@ -71,11 +65,10 @@ def back(p: BackParams, show: Show) -> None:
         return show.note("not_begun", last=p.steps)
     t = p.steps - p.taken + 1
     show.note("equation", equation=recursion_step(recursion, t))
-    carried, own, total = (
-        number(of(t)) for of in (recursion.carried, recursion.own_error, recursion.length)
-    )
-    key = "entered" if t == p.steps else "carried"
-    show.note(key, t=t, carried=carried, own=own, total=total)
+    show.note(
+        "entered" if t == p.steps else "carried", t=t, carried=recursion.carried(t),
+        own=recursion.own_error(t), total=recursion.length(t),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -96,16 +89,8 @@ def weights(p: WeightGradientParams, show: Show) -> None:
     weight_steps = show.run(vanishing_gradients.weight_steps, small, p.matrix)
     show.figure(weights_by_step, weight_steps, p.matrix, p.t)
     show.readouts(
-        weight_steps,
-        weight_total="length",
-        weight_autograd="autograd_length",
-        weight_mismatch="mismatch",
-        caption={"weight_autograd": "PyTorch"},
-    )
-    share = weight_steps.shares[p.t - 1] / weight_steps.length if weight_steps.length > 0 else 0.0
-    show.metrics(weight_step=(percent(float(share)), f"t = {p.t}"))
-    few = "weights_one" if weight_steps.enough == 1 else "weights_enough"
-    many = "weights_every" if weight_steps.enough == p.steps else "weights_all"
-    key = few if weight_steps.enough <= p.steps / 2 else many
-    matrix = show.option("matrix", p.matrix)
-    show.note(key, enough=weight_steps.enough, steps=p.steps, matrix=matrix)
+        weight_steps, weight_total="length", weight_autograd="autograd_length",
+        weight_mismatch="mismatch", caption={"weight_autograd": "PyTorch"},
+    )  # fmt: skip
+    show.readout("weight_step", weight_steps.share_of, p.t, caption=f"t = {p.t}")
+    show.facts(weight_steps.needed, note="weights", matrix=show.option("matrix", p.matrix))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from seqviz.compute import vanishing_gradients
+from seqviz.compute.vanishing_gradients import GradientExperiment
 from seqviz.core.i18n import number
 from seqviz.figures.vanishing_gradients.cliff import cliff
 from seqviz.figures.vanishing_gradients.clipping import with_and_without_clipping
@@ -14,9 +15,6 @@ from seqviz.lessons.framework.controls import select_slider as stops
 from seqviz.lessons.framework.lesson import read_params
 from seqviz.lessons.framework.show import Show
 from seqviz.lessons.vanishing_gradients.error_reach import DRAWS, ReachParams, modest
-
-LITTLE = (5.0, 0.1)  # degrees that a gradient turns, and share of its length that it loses
-UNSEEN = 1e-6  # of the gradient's length: what a truncation misses is rounding, or next to it
 
 
 @dataclass(frozen=True)
@@ -51,11 +49,10 @@ class CutParams:
 def draw_clipping(p: CutParams, show: Show) -> None:
     activation = "tanh" if p.activation == "rnn" else "linear"
     free, clipped = (
-        show.run(
-            vanishing_gradients.descend, activation, p.radius, theta, p.rate, p.seed, name=name
-        )
+        show.run(vanishing_gradients.descend, activation, p.radius, theta, p.rate, p.seed,
+                 name=name)
         for name, theta in (("without", None), ("with_clipping", p.threshold))
-    )
+    )  # fmt: skip
     show.figure(with_and_without_clipping, free, clipped, p.threshold)
     show.readouts(free, loss_free="last_loss")
     show.readouts(clipped, loss_clipped="last_loss", largest_norm="largest_norm")
@@ -63,88 +60,64 @@ def draw_clipping(p: CutParams, show: Show) -> None:
     if free.left_float32 is not None:
         show.note("free_left", update=free.left_float32)
     if clipped.left_float32 is not None:
-        step, theta = number(p.rate * p.threshold), number(p.threshold)
-        show.note("clipped_left", update=clipped.left_float32, threshold=theta, step=step)
+        step, update = p.rate * p.threshold, clipped.left_float32
+        show.note("clipped_left", update=update, threshold=p.threshold, step=step)
     elif clipped.last_loss is not None:
         key = "clipping_better" if clipped.last_loss < 1 else "clipping_no_better"
-        loss, updates = number(clipped.last_loss), len(clipped.loss)
-        show.note(key, loss=loss, updates=updates, clipped=clipped.clipped)
+        show.note(key, run=clipped, updates=len(clipped.loss))
 
 
 def draw_cliff(p: CutParams, show: Show) -> None:
     ground = show.run(vanishing_gradients.surface, name="ground")
+    start = p.start_weight, p.start_bias
     free, clipped = (
-        show.run(
-            vanishing_gradients.walk, p.start_weight, p.start_bias, theta, p.rate_cliff, name=name
-        )
+        show.run(vanishing_gradients.walk, *start, theta, p.rate_cliff, name=name)
         for name, theta in (("without", None), ("with_clipping", p.threshold))
     )
     show.figure(cliff, ground, free, clipped, p.threshold)
-    show.readouts(
-        free, cliff_norm="largest_norm", cliff_step="longest_step", cliff_free="last_error"
-    )
+    show.readouts(free, cliff_norm="largest_norm", cliff_step="longest_step",
+                  cliff_free="last_error")  # fmt: skip
     show.readouts(clipped, cliff_clipped="last_error")
     if free.largest_norm <= p.threshold:
         show.note("cliff_same", norm=free.largest_norm, threshold=p.threshold)
         return
     late = clipped.error[-50:]  # at the foot of the cliff it swings: one error alone is chance
     low, high = number(late.min()), number(late.max())
-    show.note(
-        "cliff" if low != high else "cliff_still",
-        update=free.steepest, norm=free.largest_norm,
-        step=free.longest_step, error=free.last_error,
-        threshold=p.threshold, longest=clipped.longest_step,
-        clipped=clipped.last_error, low=low, high=high,
+    key = "cliff" if low != high else "cliff_still"
+    show.note(key, free=free, clipped=clipped, threshold=p.threshold, low=low, high=high)
+
+
+def draw_random(p: CutParams, request: GradientExperiment, show: Show) -> None:
+    randomized = show.run(vanishing_gradients.randomized, request, p.stop, DRAWS, p.seed)
+    show.figure(mean_of_draws, randomized)
+    show.readouts(
+        randomized, expected="expected", one_draw="error_of_one", all_draws="error_of_all",
+        fixed="fixed", caption={"all_draws": f"n = {randomized.draws[-1]:,}"},
     )  # fmt: skip
+    show.facts(randomized.compared, note="random")
+
+
+def draw_terms(p: CutParams, request: GradientExperiment, show: Show) -> None:
+    curve = show.run(vanishing_gradients.truncation, request, p.kind, name="curve")
+    window = curve.nearest(p.window)
+    parts = show.run(vanishing_gradients.terms, request, window, p.kind, name="parts")
+    show.figure(kept_and_lost, parts, curve, window)
+    show.metrics(window=f"k = {window}")
+    show.readout("kept", curve.kept_by, window)
+    show.readout("angle", curve.angle_of, window)
+    show.readout("length", curve.length_of, window)
+    if window >= request.steps:
+        show.note("nothing_dropped", window=window)
+    else:
+        show.facts(curve.effect, window, note=p.kind)
 
 
 def cut(p: CutParams, show: Show) -> None:
     if p.view in ("clipping", "cliff"):
-        (draw_clipping if p.view == "clipping" else draw_cliff)(p, show)
-        return
+        return (draw_clipping if p.view == "clipping" else draw_cliff)(p, show)
     world = read_params("reach", ReachParams)
-    gradient_experiment = modest(world, p.cell)
-    if p.view == "random":
-        randomized = show.run(
-            vanishing_gradients.randomized, gradient_experiment, p.stop, DRAWS, p.seed
-        )
-        show.figure(mean_of_draws, randomized)
-        show.readouts(
-            randomized, expected="expected", one_draw="error_of_one", all_draws="error_of_all",
-            fixed="fixed", caption={"all_draws": f"n = {randomized.draws[-1]:,}"},
-        )  # fmt: skip
-        key = "random_nearer" if randomized.error_of_all < randomized.fixed else "random_farther"
-        show.note(
-            "random_little" if randomized.fixed < UNSEEN else key,
-            draws=f"{randomized.draws[-1]:,}",
-            mean=number(randomized.error_of_all),
-            one=number(randomized.error_of_one),
-            window=randomized.window,
-            fixed=number(randomized.fixed),
-        )
-    else:
-        curve = show.run(vanishing_gradients.truncation, gradient_experiment, p.kind, name="curve")
-        window = curve.nearest(p.window)
-        parts = show.run(
-            vanishing_gradients.terms, gradient_experiment, window, p.kind, name="parts"
-        )
-        show.figure(kept_and_lost, parts, curve, window)
-        show.metrics(window=f"k = {window}")
-        show.readout("kept", curve.kept_by, window)
-        show.readout("angle", curve.angle_of, window)
-        show.readout("length", curve.length_of, window)
-        angle, length = curve.angle_of(window), curve.length_of(window)
-        little = angle <= LITTLE[0] and abs(length - 1) <= LITTLE[1]
-        if window >= gradient_experiment.steps:
-            show.note("nothing_dropped", window=window)
-        else:
-            show.note(
-                f"{p.kind}_little" if little else f"{p.kind}_much", window=window,
-                kept=curve.kept_by(window), angle=angle, length=length,
-            )  # fmt: skip
-    if gradient_experiment.steps < world.steps or gradient_experiment.width < world.width:
-        show.caption(
-            show.words(
-                "note.modest", steps=gradient_experiment.steps, width=gradient_experiment.width
-            )
-        )
+    request = modest(world, p.cell)
+    (draw_random if p.view == "random" else draw_terms)(p, request, show)
+    if request.steps < world.steps or request.width < world.width:
+        show.caption(show.words("note.modest", steps=request.steps, width=request.width))
+    return None

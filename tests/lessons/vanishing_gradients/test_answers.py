@@ -126,7 +126,7 @@ def test_the_race_of_the_sums_is_not_told_as_that_of_the_first_symbol():
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_truncation_that_drops_next_to_nothing_is_not_told_as_bias(language):
     say = lesson.benches["cut"].run
-    little = words_of(lesson, "note.random_little", language)
+    little = words_of(lesson, "note.random.little", language)
     for steps, stop, observed in (
         (2, 0.6, False),
         (3, 0.6, False),
@@ -264,7 +264,7 @@ def test_a_gradient_that_relu_switches_off_is_not_told_as_float32_s():
     dead = {"cells": ("relu",), "init": "radius", "gain": 1.0, "width": 2}
     for language in LANGUAGES:
         message = lesson.benches["reach"].run(dead, language, code=False).notes[-1]
-        assert words_of(lesson, "note.left_zero", language).fullmatch(message)
+        assert words_of(lesson, "note.left.zero", language).fullmatch(message)
         assert "float32" not in message
         there = {f"reach.{key}": value for key, value in dead.items() if key != "cells"}
         (message,) = (
@@ -292,20 +292,20 @@ def test_where_the_printed_index_is_right_there_is_one_error():
         ("paths", {}, {"t": 6}, ("share", "share_alone")),
         ("back", {"taken": 1}, {"taken": 2}, ("entered", "carried")),
         ("back", {"taken": 1}, {"shift": 2.0}, ("entered", "entered")),
-        ("weights", {}, {"loss": "mean"}, ("weights_enough", "weights_all")),
-        ("weights", {}, {"matrix": "readout"}, ("weights_enough", "weights_one")),
+        ("weights", {}, {"loss": "mean"}, ("weights.enough", "weights.all")),
+        ("weights", {}, {"matrix": "readout"}, ("weights.enough", "weights.one")),
         ("weights", {}, {"loss": "mean", "matrix": "input_hidden", "gain": 1.5},
-         ("weights_enough", "weights_every")),
-        ("cut", {}, {"window": 1}, ("window_little", "window_much")),
+         ("weights.enough", "weights.every")),
+        ("cut", {}, {"window": 1}, ("window.little", "window.much")),
         ("cut", {"kind": "segments"}, {"kind": "segments", "window": 200},
-         ("segments_much", "nothing_dropped")),
-        ("cut", {"window": 50}, {"window": 200}, ("window_little", "nothing_dropped")),
+         ("segments.much", "nothing_dropped")),
+        ("cut", {"window": 50}, {"window": 200}, ("window.little", "nothing_dropped")),
         ("pairs", {}, {"earlier": 80}, ("pair", "pair_same")),
         ("paths", {}, {"gain": 0.1}, ("share", "share_over")),
         ("cut", {"view": "clipping"}, {"view": "clipping", "threshold": 1000.0},
          ("clipping_better", "clipped_left")),
         ("cut", {"view": "random"}, {"view": "random", "stop": 0.02},
-         ("random_nearer", "random_little")),
+         ("random.nearer", "random.little")),
         ("cut", {"view": "clipping"}, {"view": "clipping", "activation": "rnn"},
          ("clipping_better", "clipping_no_better")),
         ("cut", {"view": "cliff"}, {"view": "cliff", "threshold": 30.0}, ("cliff", "cliff_still")),
