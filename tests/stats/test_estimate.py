@@ -160,7 +160,7 @@ def test_estimates_are_stacked_scaled_and_limited():
 def test_an_interval_holds_its_mean_and_moves_with_the_values(values, shift):
     estimate, moved = mean_ci(values), mean_ci(values + shift)
     assert estimate.low <= estimate.mean <= estimate.high
-    tolerance = 1e-6 * max(1.0, np.abs(values).max())
+    tolerance = 1e-6 * max(1.0, abs(shift), np.abs(values).max())
     assert moved.mean == pytest.approx(estimate.mean + shift, abs=tolerance)
     assert moved.high - moved.low == pytest.approx(estimate.high - estimate.low, abs=tolerance)
     assert mean_ci(-values).ci == pytest.approx((-estimate.high, -estimate.low), abs=tolerance)
