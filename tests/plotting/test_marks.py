@@ -90,6 +90,9 @@ def test_a_row_of_panels_fills_the_sheet_between_its_gaps():
     assert [(p.x, p.y) for p in (left, middle, right)] == [("x", "y"), ("x2", "y2"), ("x3", "y3")]
     domains = [sheet.page[f"xaxis{number}"]["domain"] for number in ("", 2, 3)]
     assert domains == [[0.0, 0.2], [0.3, 0.6], [0.7, 1.0]]
+    short = Sheet(Style())
+    short.row((x, y), (x, y), gaps=(0.4, 0.6, 0.9))
+    assert short.page["xaxis2"]["domain"] == [0.6, 0.9]
     titled = Sheet(Style())
     titled.row((x, y), (x, y), gaps=(0.4, 0.6), titles=("a", "b"))
     assert [words["text"] for words in titled.annotations] == ["a", "b"]
