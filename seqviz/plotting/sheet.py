@@ -96,6 +96,7 @@ class Sheet:
         self,
         *panels: tuple[Mapping[str, Any] | Panel, Mapping[str, Any] | Panel],
         gaps: Sequence[float],
+        begin: float = 0.0,
         titles: Sequence[str] = (),
     ) -> tuple[Panel, ...]:
         """Add panels side by side.
@@ -103,13 +104,14 @@ class Sheet:
         Args:
             *panels: x axis and y axis of each, from left to right, as in `panel`.
             gaps: end of the first panel, start and end of the second, ..., as shares of the width;
-                the first starts at 0 and the last ends at 1, or at a further value.
+                the last ends at 1, or at a further value.
+            begin: start of the first panel, as a share of the width; room for long labels.
             titles: titles of the panels.
 
         Returns:
             The panels, from left to right.
         """
-        edges = [0.0, *gaps, 1.0][: 2 * len(panels)]
+        edges = [begin, *gaps, 1.0][: 2 * len(panels)]
         domains = zip(edges[::2], edges[1::2], strict=True)
         named = zip(panels, domains, titles or [""] * len(panels), strict=True)
         return tuple(self.panel(x, y, across=ends, title=title) for (x, y), ends, title in named)
