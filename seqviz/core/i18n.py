@@ -237,8 +237,10 @@ def format_log10(log10: float, digits: int = 3) -> str:
 
 FORMATS: Mapping[str, Callable[..., str]] = {
     "number": number,
+    "numbers": lambda values, digits=3: ", ".join(number(value, digits) for value in values),
     "percent": percent,
     "points": lambda share, digits=3: number(100 * share, digits),  # percentage points
+    "signed": lambda value, digits=2: f"{value:+.{digits}f}".replace("-", "−"),
     "fine": lambda share, digits=3: _written(share, Unit("fine share", digits)),
     "log10": format_log10,
     "p": lambda p: unbroken(f"= {p:.3f}" if p >= 0.001 else "< 0.001"),  # with its sign

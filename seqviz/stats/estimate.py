@@ -45,6 +45,11 @@ class Estimate:
         return self.low, self.high
 
     @property
+    def margin(self) -> Number:
+        """Half of a symmetric interval."""
+        return self.high - self.mean
+
+    @property
     def is_significant(self) -> Any:
         """True where the interval excludes 0."""
         return (self.low > 0) | (self.high < 0)

@@ -23,6 +23,7 @@ from seqviz.core.i18n import (
     Text,
     catalogue,
     escape_markdown,
+    fill,
     format_value,
     number,
     percent,
@@ -419,7 +420,8 @@ def test_a_choice_of_words_made_at_run_time_exists(slug):
                 re.escape(part.value) if isinstance(part, ast.Constant) else "[a-z0-9]+"
                 for part in node.args[0].values
             )
-            pattern = re.compile(rf"{slug}\.{node.func.attr}\.{''.join(parts)}")
+            end = r"\.label" if node.func.attr == "metric" else ""
+            pattern = re.compile(rf"{slug}\.{node.func.attr}\.{''.join(parts)}{end}")
             results = [key for key in catalogue("en") if pattern.fullmatch(key)]
             assert len(results) > 1, ast.unparse(node)
 
@@ -499,6 +501,17 @@ def test_number_digits(value, digits, expected):
 )  # fmt: skip
 def test_percent(share, digits, expected):
     assert percent(share, digits) == expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "value", "expected"),
+    [
+        ("{x:points}", 0.0314, "3.14"), ("{x:signed}", -0.125, "−0.12"),
+        ("{x:signed.1}", 2.04, "+2.0"), ("{x:numbers.2}", (0.5, -2), "0.50, −2.0"),
+    ],
+)  # fmt: skip
+def test_a_field_says_how_its_value_is_written(sentence, value, expected):
+    assert fill(sentence, {"x": value}) == expected
 
 
 @pytest.mark.parametrize(

@@ -140,6 +140,7 @@ def test_a_verdict_is_the_side_of_zero(low, high, verdict):
     estimate = Estimate((low + high) / 2, low, high, 9)
     assert estimate.verdict == verdict
     assert estimate.is_significant == (verdict != "null")
+    assert estimate.margin == pytest.approx((high - low) / 2, nan_ok=True)
     turned = abs(estimate)
     assert turned.verdict == {"less": "more"}.get(verdict, verdict)
     assert turned.high - turned.mean == pytest.approx(estimate.mean - estimate.low, nan_ok=True)
