@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from seqviz.compute.recurrent.wirings import influence, notations, step
 from seqviz.compute.recurrent.wirings.collapse import CollapseTrace as Replaced
 from seqviz.compute.recurrent.wirings.collapse import collapse as linear
@@ -15,9 +13,8 @@ from seqviz.compute.recurrent.wirings.graph import (
     CELLS,
     ENTER,
     READ,
-    WIRINGS,
-    Influence,
     WiringGraph,
+    compare_wirings,
 )
 from seqviz.compute.recurrent.wirings.notations import NOTATIONS, all_written, written
 from seqviz.compute.recurrent.wirings.order import orders
@@ -96,24 +93,17 @@ def _say_step(cell_steps: CellSteps, t: int, unit: int, show: Show) -> None:
         written = f"{value:.2f}".replace("-", "−")
         return f"({written})" if value < 0 else written
 
-    terms = cell_steps.terms(t, unit)
     products = " + ".join(
         two(term.weight) if term.of == "b" else f"{two(term.weight)} · {two(term.value)}"
-        for term in terms
+        for term in cell_steps.terms(t, unit)
     )
     show.note("step.sum", unit=unit, t=t, products=products, sum=cell_steps.sum_of(t, unit),
               state=cell_steps.state_of(t, unit))  # fmt: skip
-    y = cell_steps.y[t - 1]
-    show.note(f"step.{cell_steps.by}", t=t, y=", ".join(number(v) for v in y), sum=y.sum())
-    last = len(cell_steps.x)
-    far = cell_steps.x_apart
-    show.note(
-        "step.loop_once" if last == 1 else "step.gone" if far == 0 else "step.loop", steps=last,
-        parameters=cell_steps.parameters, far=far,
-        x=", ".join(f"{v:g}".replace("-", "−") for v in cell_steps.x[0]),
-        y=", ".join(number(v) for v in cell_steps.y[-1]),
-    )  # fmt: skip
-    cell = cell_steps.cell
+    y, cell = cell_steps.y[t - 1], cell_steps.cell
+    show.note(f"step.{cell_steps.by}", t=t, y=y, sum=y.sum())
+    loop = show.derive(cell_steps.loop, name="loop")
+    first = ", ".join(f"{v:g}".replace("-", "−") for v in loop["x"])
+    show.note(f"step.{loop.variant}", **{**loop, "x": first})
     shapes = {name: unbroken(" × ".join(map(str, getattr(cell, name).shape)))
               for name in ("recurrent", "inputs", "output")}  # fmt: skip
     show.note("step.shapes", d_h=len(cell.bias), d_in=cell.inputs.shape[1],
@@ -124,19 +114,7 @@ def _order(p: StepParams, show: Show) -> None:
     order_distance = show.run(orders, p.one_text, p.other_text, p.seed)
     show.figure(orders_apart, order_distance)
     show.readouts(order_distance, "apart", "sum_apart")
-    key = (
-        "other"
-        if order_distance.sum_apart > 0
-        else "same"
-        if order_distance.apart == 0
-        else "order"
-    )
-    show.note(
-        f"step.{key}", apart=order_distance.apart, sums=order_distance.sum_apart,
-        low=order_distance.others.min(), high=order_distance.others.max(),
-        cells=len(order_distance.others), first=p.one_text,
-        second=p.other_text,
-    )  # fmt: skip
+    show.facts(order_distance.compared, note="step")
 
 
 def _notations(p: StepParams, cell_steps: CellSteps, show: Show) -> None:
@@ -187,47 +165,26 @@ def wirings(p: WiringsParams, show: Show) -> None:
         return _one_wiring(p, show)
     influences = show.run(influence.of_all, p.cell, p.seed)
     show.figure(wirings_beside, influences)
-    kinds = dict(zip(WIRINGS, influences, strict=True))
-    some, of = np.sum([item.nonzero for item in influences], axis=0)
-    show.note(
-        "wirings.beside" if all(item.as_drawn for item in influences) else "wirings.rounded",
-        some=int(some), all=int(of), zero=int(of - some), samples=influences[0].samples,
-        seeds=influences[0].seeds, cell=show.option("cell", p.cell),
-    )  # fmt: skip
-    far, near = kinds["many_one"].norm[0, [0, -1]]
-    show.note(
-        "wirings.pairs", later=kinds["many_many"].norm[1, 2],
-        both=kinds["both"].norm[1, 2], stacked=kinds["stacked"].norm[1, 2],
-        near=near, far=far,
-    )  # fmt: skip
+    facts = show.derive(compare_wirings, influences, name="influence")
+    show.note(f"wirings.{facts.variant}", cell=show.option("cell", p.cell), **facts)
+    show.note("wirings.pairs", **facts)
 
 
 def _one_wiring(p: WiringsParams, show: Show) -> None:
     result = show.run(influence.of_one, p.cell, p.layers, p.backward, p.enter, p.read_at, p.seed)
-    wiring = result.wiring
-    output = min(p.output, wiring.outputs)
+    output = min(p.output, result.wiring.outputs)
     show.figure(wiring_lit, result, output, picks=("output", ""))
     show.readout("inputs_of", result.inputs_of, output)
     show.readouts(result, "nonzero")
-    lit = wiring.ancestors(("y", output))
-    states = sum(node[0] in ("h", "d") for node in lit)
-    all_states = sum(node[0] in ("h", "d") for node in wiring.nodes())
-    show.metrics(lit=f"{states} / {all_states}")
-    _say_wiring(result, output, states, all_states, show)
-
-
-def _say_wiring(influence: Influence, output: int, states: int, of: int, show: Show) -> None:
-    row = influence.norm[output - 1]
-    moved = [f"x{_below(s)} ({number(v, 2)})" for s, v in enumerate(row, 1) if v > 0]
-    free = len(row) - len(moved)
-    show.note(
-        "wirings.all" if not free else "wirings.some", y=f"y{_below(output)}", states=states,
-        all=of, moved=show.words("note.wirings.and").join(moved), free=free,
-        samples=influence.samples, seeds=influence.seeds,
-    )  # fmt: skip
-    if len(influence.backward):
-        some, inputs = influence.backward_read
-        show.note(f"wirings.backward_{influence.wiring.read}", some=some, inputs=inputs)
+    facts = show.derive(result.dependencies, output, name="dependencies")
+    show.metrics(lit="{states} / {all}".format(**facts))
+    moved = show.words("note.wirings.and").join(
+        f"x{_below(s)} ({number(v, 2)})" for s, v in enumerate(result.norm[output - 1], 1) if v > 0
+    )
+    show.note(f"wirings.{facts.variant}", y=f"y{_below(output)}", moved=moved, **facts)
+    if len(result.backward):
+        some, inputs = result.backward_read
+        show.note(f"wirings.backward_{result.wiring.read}", some=some, inputs=inputs)
 
 
 def _below(index: int) -> str:
@@ -252,23 +209,17 @@ def collapse(p: CollapseParams, show: Show) -> None:
     show.figure(network_beside_convolution, result)
     show.readouts(result, "superposition", kernel_error="error", weights_there="parameters",
                   kernel_numbers="numbers")  # fmt: skip
-    values = {
-        "share": f"{p.tanh:g}%", "superposition": number(result.superposition, 2),
-        "error": number(result.error, 2), "parameters": f"{result.parameters:,.0f}",
-        "numbers": f"{result.numbers:.0f}", "precision": p.precision, "size": f"{p.amplitude:g}",
-        "full": number(float(result.errors[-1]), 2),
-    }  # fmt: skip
+    values = {"p": p, "result": result}
+    adds_up = result.superposition < NEARLY
     if share == 0:
         show.note("collapse.off", **values)
     else:
-        show.note("collapse.nearly" if result.superposition < NEARLY else "collapse.on", **values)
+        show.note("collapse.nearly" if adds_up else "collapse.on", **values)
         show.note("collapse.close" if result.error < NEARLY else "collapse.apart", **values)
         if p.with_bias:
             _say_without_bias(p, result, show)
     show.note("collapse.size", **values)
-    reached = share == 1 and result.superposition < NEARLY
-    show.target("nearly_linear", reached, share=values["share"],
-                superposition=values["superposition"])  # fmt: skip
+    show.target("nearly_linear", share == 1 and adds_up, **values)
 
 
 def _say_without_bias(p: CollapseParams, result: Replaced, show: Show) -> None:
@@ -276,5 +227,4 @@ def _say_without_bias(p: CollapseParams, result: Replaced, show: Show) -> None:
     other = show.run(linear, result.share, p.amplitude, p.hidden_units, p.precision, p.seed,
                      biased=False, name="without_bias")  # fmt: skip
     key = "moved" if other.error < NEARLY <= result.error else "without"
-    show.note(f"collapse.{key}", superposition=number(other.superposition, 2),
-              error=number(other.error, 2))  # fmt: skip
+    show.note(f"collapse.{key}", result=other)

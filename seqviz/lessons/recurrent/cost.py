@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from seqviz.compute.recurrent.costs import counting
 from seqviz.compute.recurrent.costs.counting import NetworkSizes
 from seqviz.compute.recurrent.costs.terms import ENDS
-from seqviz.core.i18n import number
 from seqviz.core.units import unbroken
 from seqviz.experiments.recurrent import costs
 from seqviz.experiments.recurrent.costs import BATCHES, LENGTHS
@@ -56,30 +55,20 @@ def _wiring(p: CellCostParams) -> NetworkSizes:
 def _length(p: CellCostParams, show: Show) -> None:
     result = show.run(counting.bill, _wiring(p), p.n_steps)
     show.figure(parameters_by_length, result)
-    for k, cell in enumerate(result.cells):
-        formula = show.words("metric.bill_rnn.formula", count=result.formula[k])
-        show.readout(f"bill_{cell}", result.count, cell, caption=formula)
-    counts = {cell: f"{result.count(cell):,}" for cell in result.cells}
-    show.note("bill.shared", inputs=p.n_inputs, hidden=p.n_hidden, layers=p.n_layers,
-              directions=p.n_directions, output=result.output, whole=result.total('rnn'),
-              **counts)  # fmt: skip
-    own = result.unshared("rnn")
-    show.note("bill.unshared" if p.n_steps > 1 else "bill.one_step", steps=p.n_steps,
-              own=own, ratio=own / result.total("rnn"))  # fmt: skip
+    for cell, formula in zip(result.cells, result.formula, strict=True):
+        caption = show.words("metric.bill_rnn.formula", count=formula)
+        show.readout(f"bill_{cell}", result.count, cell, caption=caption)
+    show.facts(result.totals, note="bill.shared")
+    show.facts(result.sharing, "rnn", note="bill")
 
 
 def _time(p: CellCostParams, show: Show) -> None:
     step_times = show.job(costs.time_steps, so_far=(timed_so_far,))
     batch = AT_ONCE[p.at_once]
     show.figure(time_by_length, step_times, batch, p.n_steps)
-    steps, product = show.derive(step_times.milliseconds, batch, p.n_steps, name="milliseconds")
-    ratio = show.readout("bill_ratio", step_times.ratio, batch, p.n_steps)
-    step = show.readout("bill_step", step_times.a_step, batch, p.n_steps)
-    show.note(
-        "bill.slower" if ratio > 1 else "bill.faster", steps=p.n_steps, hidden=step_times.hidden,
-        batch=batch, rnn=steps, step=step, product=product,
-        ratio=max(ratio, 1 / ratio),
-    )  # fmt: skip
+    show.readout("bill_ratio", step_times.ratio, batch, p.n_steps)
+    show.readout("bill_step", step_times.a_step, batch, p.n_steps)
+    show.facts(step_times.compared, batch, p.n_steps, note="bill")
     other = next(item for item in step_times.batches if item != batch)
     show.note("bill.other_batch", batch=other, ratio=step_times.ratio(other, p.n_steps))
 
@@ -89,14 +78,11 @@ def _shapes(p: CellCostParams, show: Show) -> None:
     show.figure(matrices, result)
     tried = show.run(costs.as_printed, p.n_inputs, p.n_hidden, p.batch_axis, name="tried")
     written = {name: unbroken(" × ".join(map(str, shape))) for name, shape in result.items()}
-    show.note("bill.shapes", rows=result["W_hh"][0], hidden=p.n_hidden, inputs=p.n_inputs,
-              W_hx=written["W_hx"], W_hh=written["W_hh"])  # fmt: skip
-    show.note("bill.output" if p.n_outputs else "bill.no_output", outputs=p.n_outputs,
-              directions=p.n_directions, W_yh=written.get("W_yh", ""))  # fmt: skip
-    show.note(
-        "bill.works" if tried.state else "bill.fails", input=list(tried.input),
-        state=list(tried.hidden), after=list(tried.state or ()), error=tried.error,
-    )  # fmt: skip
+    show.note("bill.shapes", p=p, rows=result["W_hh"][0], **written)
+    show.note("bill.output" if p.n_outputs else "bill.no_output", p=p, **written)
+    show.note("bill.works" if tried.state else "bill.fails", input=list(tried.input),
+              state=list(tried.hidden), after=list(tried.state or ()),
+              error=tried.error)  # fmt: skip
 
 
 def _terms(p: CellCostParams, show: Show) -> None:
@@ -104,14 +90,10 @@ def _terms(p: CellCostParams, show: Show) -> None:
     show.figure(terms_of_loss, result, p.read_from, p.summed_to)
     show.readout("bill_bits", result.bits, p.read_from, p.summed_to)
     show.readout("bill_perplexity", result.perplexity, p.read_from, p.summed_to)
-    tx, ty, terms = result.read, len(result.pieces), result.summed(p.summed_to)
-    show.note("bill.terms", tx=tx, ty=ty, terms=terms,
-              bits=result.bits(p.read_from, p.summed_to))  # fmt: skip
+    show.facts(result.totals, p.read_from, p.summed_to, note="bill.terms")
     if p.summed_to == "tx":
-        key = "bill.left_out" if tx < ty else "bill.not_there" if tx > ty else "bill.equal"
-        show.note(key, tx=tx, ty=ty, missing=abs(ty - tx), whole=number(result.bits(p.read_from)))
-    right, wrong = result.bits("before"), result.bits("same")
-    show.note(f"bill.{p.read_from}", right=right, wrong=wrong, ty=ty)
+        show.facts(result.missing, p.read_from, note="bill")
+    show.facts(result.outputs, note=f"bill.{p.read_from}")
     if result.unknown.any():
-        show.note("bill.unknown", unknown=int(result.unknown.sum()), ty=ty,
+        show.note("bill.unknown", unknown=int(result.unknown.sum()), ty=len(result.pieces),
                   share=float(result.unknown.mean()))  # fmt: skip

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from seqviz.compute.recurrent.tagging.lac import DECODERS, SIDES, WAYS, TagChanges, TagSequence
-from seqviz.core.i18n import format_value, percent
+from seqviz.core.i18n import format_value
 from seqviz.core.units import Unit
 from seqviz.experiments.recurrent.tagging.lac import (
     MAX_SENTENCE_CHARS,
@@ -65,78 +63,34 @@ def tagger(p: TaggerParams, show: Show) -> None:
 def _sides(p: TaggerParams, tag_sequence: TagSequence, many: TagChanges, show: Show) -> None:
     cut = show.run(without, p.line, p.side, p.way, name="cut")
     show.figure(sides_of_characters, tag_sequence, cut, p.side, p.layer, provenance=COMPUTED)
-    changed = int(tag_sequence.changed(cut).sum())
-    show.metrics(
-        tags_changed=f"{changed} / {len(tag_sequence.text)}",
-        tags_changed_many=(
-            percent(many.share(p.way, p.side).mean),
-            _ends(many.share(p.way, p.side)),
-        ),
-    )
-    show.note(
-        f"tagger.{'changed' if changed else 'same'}_{p.way}",
-        whole=tag_sequence.written,
-        cut=cut.written,
-        side=show.option("side", p.side),
-        changed=changed,
-        characters=len(tag_sequence.text),
-    )
-    forward, backward = tag_sequence.moved(cut, p.layer)
-    show.note("tagger.moved", layer=p.layer, forward=forward, backward=backward)
+    changed, share = tag_sequence.compared(cut)["changed"], many.share(p.way, p.side)
+    show.metrics(tags_changed=f"{changed} / {len(tag_sequence.text)}")
+    show.readout("tags_changed_many", many.share, p.way, p.side, caption=_ends(share))
+    show.facts(tag_sequence.compared, cut, note=f"tagger.{p.way}",
+               side=show.option("side", p.side))  # fmt: skip
+    show.facts(tag_sequence.shift, cut, p.layer, note="tagger.moved")
 
 
 def _tags(p: TaggerParams, tag_sequence: TagSequence, many: TagChanges, show: Show) -> None:
-    every = [
-        tag_sequence,
-        *(show.run(tagged, p.line, decoder, name=decoder) for decoder in DECODERS[1:]),
-    ]
-    show.figure(tags_of_characters, every, p.shown, provenance=COMPUTED)
-    weighed, alone = every[1:]
+    weighed, alone = (show.run(tagged, p.line, name, name=name) for name in DECODERS[1:])
+    show.figure(tags_of_characters, [tag_sequence, weighed, alone], p.shown, provenance=COMPUTED)
     show.metrics(
-        tags_alone=f"{int(tag_sequence.changed(alone).sum())} / {len(tag_sequence.text)}",
+        tags_alone="{changed} / {characters}".format(**tag_sequence.compared(alone)),
         tags_broken=str(alone.breaks),
         sentences_broken=f"{many.unlawful('emission')} / {many.sentences}",
     )
-    shares = tag_sequence.shares[int(p.shown == "marginal")]
-    on_path = shares[np.arange(len(tag_sequence.text)), tag_sequence.path]
-    minimum = int(on_path.argmin())
-    show.note(
-        "tagger.tags",
-        whole=tag_sequence.written,
-        alone=alone.written,
-        changed=int(tag_sequence.changed(alone).sum()),
-        characters=len(tag_sequence.text),
-        broken=alone.breaks,
-    )
-    same = "_own" if shares[minimum].argmax() == tag_sequence.path[minimum] else ""
-    show.note(
-        f"tagger.least_{p.shown}{same}",
-        character=tag_sequence.text[minimum],
-        at=minimum + 1,
-        tag=tag_sequence.tags[tag_sequence.path[minimum]],
-        share=float(on_path[minimum]),
-        best=tag_sequence.tags[int(shares[minimum].argmax())],
-        most=float(shares[minimum].max()),
-        weighed=int(tag_sequence.changed(weighed).sum()),
-    )
+    show.note("tagger.tags", **tag_sequence.compared(alone))
+    show.facts(tag_sequence.least_sure, p.shown == "marginal", note=f"tagger.least_{p.shown}",
+               weighed=tag_sequence.compared(weighed)["changed"])  # fmt: skip
 
 
 def _say_counted(p: TaggerParams, many: TagChanges, show: Show) -> None:
-    right, left = (many.share(p.way, side) for side in SIDES)
-    for side, result in zip(SIDES, (right, left), strict=True):
-        show.metrics(**{f"without_{side}": (percent(result.mean), _ends(result))})
-    gap = many.more(p.way)
-    show.note(
-        f"tagger.counted_{p.way}", right=right.mean, left=left.mean,
-        sentences=many.sentences, characters=many.characters, tag=many.common,
-        constant=many.by_constant,
-    )  # fmt: skip
-    show.note(f"tagger.gap_{gap.verdict}", gap=abs(gap.mean), ends=_ends(gap))
-    show.note(
-        "tagger.decoders", sentences=many.sentences, emission=many.unlawful("emission"),
-        marginal=many.unlawful("marginal"), viterbi=many.unlawful("viterbi"),
-        alone=many.of("emission").mean, weighed=many.of("marginal").mean,
-    )  # fmt: skip
+    for side in SIDES:
+        share = many.share(p.way, side)
+        show.readout(f"without_{side}", many.share, p.way, side, caption=_ends(share))
+    facts = show.derive(many.sides, p.way, name="sides")
+    for key in (f"counted_{p.way}", f"gap_{facts.variant}", "decoders"):
+        show.note(f"tagger.{key}", **facts, ends=_ends(many.more(p.way)))
 
 
 def _ends(share: Estimate) -> str:

@@ -11,8 +11,6 @@ from seqviz.compute.gates.encoding import END
 from seqviz.compute.recurrent.states.readouts import COMBINED, ByReadout
 from seqviz.compute.recurrent.states.tying import tables
 from seqviz.compute.recurrent.states.writing import MAX_LETTERS
-from seqviz.core.i18n import percent
-from seqviz.core.units import unbroken
 from seqviz.experiments.recurrent.states import readouts, writing
 from seqviz.figures.recurrent.states.readouts import accuracy_by_readout, pads_behind, state_path
 from seqviz.figures.recurrent.states.writing import (
@@ -67,41 +65,27 @@ def write(p: WritingParams, show: Show) -> None:
 
 def _read(p: WritingParams, show: Show) -> None:
     result = show.run(writing.read, f"characters_{p.reader}", p.text_read)
-    position = min(p.upto, len(result.ids))
+    position = min(p.upto, result.n_letters)
     show.figure(letters_read, result, position)
     show.readouts(result, loss_read="mean_bits", loss_fives="mean_fives", loss_pairs="mean_pairs",
                   perplexity_read="perplexity")  # fmt: skip
-    row, comes = result.log2[position - 1], result.ids[position - 1]
-    first = result.first(position, 1)[0]
-    show.note(
-        "writing.letter",
-        place=position,
-        letter=visible(result.pieces[position - 1]),
-        cell=p.reader.upper(),
-        first=visible(result.symbols[first]),
-        chance=float(2 ** row[first]),
-        its=float(2 ** row[comes]),
-        rank=result.rank(position),
-        bits=float(result.bits[position - 1]),
-    )
-    show.note(
-        "writing.better" if result.beats_counting else "writing.worse", letters=len(result.ids),
-        mean=result.mean_bits, fives=result.mean_fives,
-        pairs=result.mean_pairs, alone=result.mean_alone,
-        total=result.total, perplexity=result.perplexity,
-    )  # fmt: skip
-    existing = card(f"characters_{p.reader}")
-    ours, counts = (
-        existing.alone or existing.value,
-        existing.five_gram_alone or existing.five_gram or 0,
-    )
-    show.note(f"writing.held_{'better' if ours < counts else 'worse'}", cell=p.reader.upper(),
-              mean=ours, fives=counts)  # fmt: skip
+    first = visible(result.symbols[result.first(position, 1)[0]])
+    show.facts(result.guess, position, note="writing.letter", cell=p.reader.upper(), first=first,
+               letter=visible(result.pieces[position - 1]))  # fmt: skip
+    show.note("writing.better" if result.beats_counting else "writing.worse", read=result)
+    _say_held_out(p, show)
     if result.begins.any() and result.follows_letter.any():
         show.note("writing.words", first=float(result.bits[result.begins].mean()),
                   rest=float(result.bits[result.follows_letter].mean()))  # fmt: skip
     if result.unknown:
-        show.note("writing.unknown", unknown=result.unknown, letters=len(result.ids))
+        show.note("writing.unknown", read=result)
+
+
+def _say_held_out(p: WritingParams, show: Show) -> None:
+    record = card(f"characters_{p.reader}")
+    ours, counts = record.alone or record.value, record.five_gram_alone or record.five_gram or 0
+    show.note(f"writing.held_{'better' if ours < counts else 'worse'}", cell=p.reader.upper(),
+              mean=ours, fives=counts)  # fmt: skip
 
 
 def _own(p: WritingParams, show: Show) -> None:
@@ -110,13 +94,11 @@ def _own(p: WritingParams, show: Show) -> None:
     show.figure(own_letters, result)
     show.readouts(result, agreed="parted", loss_forced="mean_forced", loss_free="mean_free")
     show.note(
-        "writing.own" if result.true else "writing.end", cell=p.reader.upper(),
-        before="".join(result.before), parted=result.parted, left=len(result.true),
+        "writing.own" if result.true else "writing.end", cell=p.reader.upper(), result=result,
+        before="".join(result.before), left=len(result.true),
         own="".join(result.generated).replace(END, visible(END)),
-        forced=result.mean_forced, free=result.mean_free,
     )  # fmt: skip
-    show.note("writing.greedy" if p.heat == 0 else "writing.drawn", heat=p.heat,
-              seed=p.draws)  # fmt: skip
+    show.note("writing.greedy" if p.heat == 0 else "writing.drawn", p=p)
 
 
 def _free(p: WritingParams, show: Show) -> None:
@@ -124,60 +106,30 @@ def _free(p: WritingParams, show: Show) -> None:
     result = show.job(writing.run_on, network=f"characters_{p.reader}",
                      judge=f"characters_{judge}", so_far=(steps_so_far,))  # fmt: skip
     show.figure(bits_by_step, result, p.heat)
-    case, at = result.case(p.heat), _SAID_STEP - 1
-    mean, half = result.bits
-    show.note(
-        "writing.steps", sentences=result.sentences, before=result.before, step=_SAID_STEP,
-        alone=result.alone,
-        right=float(result.right[case - 1, at]),
-        **{name: unbroken(f"{mean[row, at]:.2f} ± {half[row, at]:.2f}")
-           for name, row in (("forced", 0), ("other", 1), ("free", case + 1))},
-    )  # fmt: skip
-    gap = float(mean[case + 1, at] - mean[1, at])
-    key = "same" if abs(gap) <= half[1, at] + half[case + 1, at] else "more" if gap > 0 else "less"
-    show.note(f"writing.other_{key}", gap=abs(gap), alone=result.alone)
-    change, around = (float(item) for item in result.trend[:, case])
-    key = "level" if abs(change) <= around else "rises" if change > 0 else "falls"
-    show.note(
-        f"writing.judged_{key}", judge=judge.upper(), cell=p.reader.upper(), heat=p.heat,
-        own=float(result.judged[0, case].mean()),
-        truth=float(result.judged[0, 0].mean()), change=abs(change),
-        low=_signed(change - around), high=_signed(change + around),
-    )  # fmt: skip
-
-
-def _signed(value: float, digits: int = 2) -> str:
-    return f"{value:+.{digits}f}".replace("-", "−")
+    costs = show.derive(result.at_step, _SAID_STEP, p.heat, name="costs")
+    show.note("writing.steps", result=result, **costs)
+    show.note(f"writing.other_{costs.variant}", **costs)
+    show.facts(result.growth, p.heat, note="writing.judged", judge=judge.upper(),
+               cell=p.reader.upper(), heat=p.heat)  # fmt: skip
 
 
 def _tied(p: WritingParams, show: Show) -> None:
     result = show.run(tables, p.tied_symbols, p.tied_units, SHIPPED_WIDTH)
     show.figure(tied_tables, result)
     show.readouts(result, "all_narrow", "all_untied", "all_tied", "saved")
-    show.note(
-        "writing.tied", symbols=p.tied_symbols, hidden=p.tied_units,
-        untied=result.all_untied, tied=result.all_tied,
-        saved=result.saved, table=p.tied_symbols * p.tied_units,
-    )  # fmt: skip
-    more = result.all_narrow - result.all_tied
-    key = "more" if more > 0 else "less" if more < 0 else "same"
-    show.note(f"writing.narrow_{key}", width=SHIPPED_WIDTH, narrow=result.all_narrow)
+    show.note("writing.tied", tables=result)
+    show.note(f"writing.narrow_{result.narrow_verdict}", tables=result)
     ids = show.run(writing.read, "characters_gru", FLIGHTS, name="flights").ids
     real = load("characters_gru")
-    from seqviz.compute.recurrent.states.model import (  # with torch, for which no page waits
-        LAYERS,
-        wrapped,
-    )
+    # With torch, for which no page waits.
+    from seqviz.compute.recurrent.states.model import LAYERS, wrapped
 
     model = show.run(wrapped, p.wrapped, ids, len(real.symbols), p.tied_units, name="model")
     show.note(
-        "writing.wrapped", layer=LAYERS[p.wrapped].__name__, symbols=len(real.symbols),
-        hidden=p.tied_units, parameters=model.parameters, steps=len(ids) - 1,
-        places=model.shape[0], classes=model.shape[1], bits=model.bits,
-        chance=model.uniform_bits,
+        "writing.wrapped", layer=LAYERS[p.wrapped].__name__, symbols=len(real.symbols), model=model,
+        hidden=p.tied_units, steps=len(ids) - 1, places=model.shape[0], classes=model.shape[1],
     )  # fmt: skip
-    show.note("writing.counted", parameters=real.parameters, symbols=len(real.symbols),
-              hidden=real.weights.hidden)  # fmt: skip
+    show.note("writing.counted", network=real, symbols=len(real.symbols))
 
 
 # --- readout --------------------------------------------------------------------------------------
@@ -214,19 +166,10 @@ def _path(p: ReadoutParams, show: Show) -> None:
     show.readouts(full, positive_whole="verdict")
     if rest:
         show.readouts(rest, positive_rest="verdict")
-        show.note(
-            "readout.without", word=full.pieces[without - 1], place=without,
-            words=words,
-            whole=full.verdict, rest=rest.verdict, behind=words - without,
-            change=abs(rest.verdict - full.verdict),
-        )  # fmt: skip
+        show.facts(full.deletion, rest, without, note="readout.without")
     else:
         show.note("readout.whole", words=words, whole=full.verdict)
-    show.note(
-        "readout.turn", word=full.pieces[full.turns - 1], place=full.turns,
-        before=float(full.probability[full.turns - 1]),
-        after=float(full.probability[full.turns]),
-    )  # fmt: skip
+    show.facts(full.largest_step, note="readout.turn")
     if full.unknown:
         show.note("readout.unknown", unknown=full.unknown, words=words,
                   known=len(load(CLASSIFIER).symbols) - 1)  # fmt: skip
@@ -243,27 +186,22 @@ def _readouts(p: ReadoutParams, show: Show) -> None:
     show.figure(accuracy_by_readout, by_readout, names, p.least)
     show.readout("right_last", by_readout.accuracy, "last", p.least)
     show.readout("right_both", by_readout.accuracy, p.combine, p.least)
-    shares = {name: percent(by_readout.accuracy(name, p.least).share) for name in names[:-1]}
-    show.note(
-        "readout.many" if p.least > 1 else "readout.all", least=p.least,
-        reviews=by_readout.reviews(p.least),
-        often=by_readout.majority(p.least), **shares,
-        both=by_readout.accuracy(p.combine, p.least).share,
-    )  # fmt: skip
-    gains: dict[str, list[str]] = {"more": [], "less": [], "null": []}
-    for name in ("mean", "max", p.combine, "words"):
-        gain = 100 * by_readout.gain(name, "last", p.least)
-        more, low, high = (_signed(item, 1) for item in (gain.mean, *gain.ci))
-        gains[gain.verdict].append(show.words(
-            "note.readout.gain", name=show.words(f"note.readout.{name}"), gain=more, low=low,
-            high=high,
-        ))  # fmt: skip
-    for key, some in gains.items():
-        if some:
-            show.note(f"readout.gain_{key}", gains=show.words("note.readout.and").join(some))
+    show.facts(by_readout.compared, p.combine, p.least, note="readout")
+    _say_gains(p, by_readout, show)
     if p.combine in ("both_sum", "both_mean"):
         same = by_readout.paired_with("both_sum", "both_mean", p.least)
         show.note("readout.same", same=same.both + same.neither, reviews=same.n)
+
+
+def _say_gains(p: ReadoutParams, by_readout: ByReadout, show: Show) -> None:
+    """Readouts that do better than the last state, worse, and neither."""
+    gains: dict[str, list[str]] = {"more": [], "less": [], "null": []}
+    for name in ("mean", "max", p.combine, "words"):
+        gain, words = by_readout.gain(name, "last", p.least), show.words(f"note.readout.{name}")
+        gains[gain.verdict].append(show.words("note.readout.gain", name=words, gain=100 * gain))
+    for key, some in gains.items():
+        if some:
+            show.note(f"readout.gain_{key}", gains=show.words("note.readout.and").join(some))
 
 
 def _padding(p: ReadoutParams, show: Show) -> None:
@@ -274,11 +212,5 @@ def _padding(p: ReadoutParams, show: Show) -> None:
     show.readouts(own, positive_packed="packed")
     show.readout("right_padded", many.with_pads, p.pad_as, p.pads)
     show.readout("right_packed", many.with_pads, p.pad_as, 0)
-    right, before = many.with_pads(p.pad_as, p.pads), many.with_pads(p.pad_as, 0)
-    show.note(
-        "readout.padded" if p.pads else "readout.no_pads", pads=p.pads,
-        kind=show.option("pad_as", p.pad_as), packed=own.packed,
-        after=own.after(p.pad_as, p.pads), right=right.share,
-        before=before.share, reviews=right.n, low=right.low,
-        high=right.high, often=many.majority(),
-    )  # fmt: skip
+    show.facts(many.padding, p.pad_as, p.pads, note="readout", packed=own.packed,
+               kind=show.option("pad_as", p.pad_as), after=own.after(p.pad_as, p.pads))  # fmt: skip

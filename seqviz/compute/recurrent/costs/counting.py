@@ -13,6 +13,7 @@ import numpy as np
 
 from seqviz.compute.gates.counting import BIASES, CELLS
 from seqviz.compute.recurrent import GRU, LSTM, RNN, Cell, RecurrentWeights, run
+from seqviz.stats.facts import Facts
 
 _CELLS: dict[str, Cell] = {"rnn": RNN(), "gru": GRU(), "lstm": LSTM()}
 
@@ -103,6 +104,17 @@ class ParameterBill:
     def unshared(self, cell: str, steps: int | None = None) -> int:
         """The same with cells of their own at each of so many steps; the linear layer is shared."""
         return (self.steps if steps is None else steps) * self.count(cell) + self.output
+
+    def totals(self) -> Facts:
+        """State the sizes of the network, the parameters of each cell, and of the linear layer."""
+        cells = dict(zip(self.cells, self.counted, strict=True))
+        return Facts(sizes=self.wiring, output=self.output, whole=self.total("rnn"), **cells)
+
+    def sharing(self, cell: str) -> Facts:
+        """State what a cell of its own at every step would cost."""
+        own = self.unshared(cell)
+        return Facts("unshared" if self.steps > 1 else "one_step", steps=self.steps, own=own,
+                     ratio=own / self.total(cell))  # fmt: skip
 
 
 def bill(wiring: NetworkSizes, steps: int) -> ParameterBill:

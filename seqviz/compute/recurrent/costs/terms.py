@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
+from seqviz.stats.facts import Facts
+
 ENDS = ("ty", "tx")
 
 
@@ -36,3 +38,19 @@ class AnswerTerms:
         """2 to the bits a term; of no term it is nan."""
         terms = self.summed(end)
         return float(2 ** (self.bits(output, end) / terms)) if terms else float("nan")
+
+    def totals(self, output: str, end: str) -> Facts:
+        """State how many characters are read and scored, and the bits of the terms in the sum."""
+        return Facts(
+            tx=self.read, ty=len(self.pieces), terms=self.summed(end), bits=self.bits(output, end)
+        )
+
+    def missing(self, output: str) -> Facts:
+        """State how far a sum to T_x falls short of the whole answer, or goes beyond it."""
+        tx, ty = self.read, len(self.pieces)
+        variant = "left_out" if tx < ty else "not_there" if tx > ty else "equal"
+        return Facts(variant, tx=tx, missing=abs(ty - tx), whole=self.bits(output))
+
+    def outputs(self) -> Facts:
+        """State the bits of the whole answer by either output."""
+        return Facts(ty=len(self.pieces), right=self.bits("before"), wrong=self.bits("same"))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
+from seqviz.stats.facts import Facts
+
 WAYS = ("steps", "product")
 
 
@@ -37,3 +39,12 @@ class StepTimes:
     def a_step(self, batch: int, length: int) -> float:
         """Milliseconds of one step."""
         return self.milliseconds(batch, length)[0] / length
+
+    def compared(self, batch: int, length: int) -> Facts:
+        """State what steps in a row take, against one product with as many multiplications."""
+        (steps, product), ratio = self.milliseconds(batch, length), self.ratio(batch, length)
+        return Facts(
+            "slower" if ratio > 1 else "faster", hidden=self.hidden, batch=batch, length=length,
+            steps=steps, step=steps / length, product=product, ratio=ratio,
+            inverse=1 / ratio,
+        )  # fmt: skip

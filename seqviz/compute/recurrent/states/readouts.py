@@ -14,6 +14,7 @@ from seqviz.core.errors import UserError
 from seqviz.core.units import Share
 from seqviz.stats import proportions
 from seqviz.stats.estimate import Estimate, paired_difference
+from seqviz.stats.facts import Facts
 from seqviz.stats.proportions import Paired, Proportion
 
 COMBINED = ("both_concat", "both_sum", "both_product", "both_mean")  # last states, two directions
@@ -44,10 +45,19 @@ class StatePath:
         """The word (from 1) behind which the probability changes most."""
         return int(np.abs(np.diff(self.probability)).argmax()) + 1
 
-    @property
-    def turn(self) -> float:
-        """By how much it changes there."""
-        return float(np.diff(self.probability)[self.turns - 1])
+    def largest_step(self) -> Facts:
+        """State the word behind which the probability changes most, and from what to what."""
+        before, after = self.probability[self.turns - 1 : self.turns + 1].tolist()
+        return Facts(word=self.pieces[self.turns - 1], place=self.turns, before=before,
+                     after=after)  # fmt: skip
+
+    def deletion(self, rest: StatePath, without: int) -> Facts:
+        """State what the verdict of the text is without a word (from 1), which is `rest`."""
+        return Facts(
+            word=self.pieces[without - 1], place=without, words=len(self.pieces),
+            behind=len(self.pieces) - without, whole=self.verdict, rest=rest.verdict,
+            change=abs(rest.verdict - self.verdict),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -125,6 +135,22 @@ class ByReadout:
         at = int(np.flatnonzero(self.pads == pads)[0])
         row = ("zeros", "unknown").index(kind)
         return proportions.of(int(self.padded[row, at]), len(self.positive))
+
+    def padding(self, kind: str, pads: int) -> Facts:
+        """State how many verdicts are right behind so many pads, and without."""
+        return Facts(
+            "padded" if pads else "no_pads", pads=pads, right=self.with_pads(kind, pads),
+            before=self.with_pads(kind, 0), reviews=len(self.positive), often=self.majority(),
+        )  # fmt: skip
+
+    def compared(self, combination: str, minimum: int) -> Facts:
+        """State the accuracy of the readouts, two directions joined by a `combination`."""
+        names = {name: name for name in ("words", "last", "mean", "max")} | {"both": combination}
+        return Facts(
+            "many" if minimum > 1 else "all", least=minimum, reviews=self.reviews(minimum),
+            often=self.majority(minimum),
+            **{key: self.accuracy(name, minimum) for key, name in names.items()},
+        )  # fmt: skip
 
 
 def plane(network: GatedNetwork, states: Float[np.ndarray, "state hidden"]) -> Plane:

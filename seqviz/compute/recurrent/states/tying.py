@@ -61,6 +61,17 @@ class Tables:
         """What tying two tables of equal width saves."""
         return 1 - self.all_tied / self.all_untied
 
+    @property
+    def table(self) -> int:
+        """Numbers in the table that serves twice."""
+        return self.symbols * self.hidden
+
+    @property
+    def narrow_verdict(self) -> str:
+        """ "more", "less" or "same": a narrow input table against one table for both."""
+        more = self.all_narrow - self.all_tied
+        return "more" if more > 0 else "less" if more < 0 else "same"
+
 
 def tables(symbols: int, hidden: int, width: int) -> Tables:
     """What a vocabulary, a number of units and a width cost."""

@@ -14,7 +14,8 @@ from seqviz.compute.letters import plain_marks
 from seqviz.compute.recurrent import State, run
 from seqviz.compute.recurrent.states.ngrams import Grams
 from seqviz.core.errors import UserError
-from seqviz.stats.estimate import mean_ci
+from seqviz.stats.estimate import Estimate, mean_ci
+from seqviz.stats.facts import Facts
 
 MAX_LETTERS = 300  # letters that are read
 
@@ -47,6 +48,11 @@ class LettersRead:
     pairs: Float[np.ndarray, "time"]
     fives: Float[np.ndarray, "time"]
     left_out: int
+
+    @property
+    def n_letters(self) -> int:
+        """How many are read."""
+        return len(self.ids)
 
     @property
     def bits(self) -> Float[np.ndarray, "time"]:
@@ -116,6 +122,14 @@ class LettersRead:
         row = self.log2[index - 1]
         return int((row > row[self.ids[index - 1]]).sum()) + 1
 
+    def guess(self, index: int) -> Facts:
+        """State what the letter at `index` costs, and what the likeliest one had."""
+        row = self.log2[index - 1]
+        return Facts(
+            place=index, chance=float(2 ** row.max()), its=float(2 ** row[self.ids[index - 1]]),
+            rank=self.rank(index), bits=float(self.bits[index - 1]),
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class GeneratedText:
@@ -173,6 +187,37 @@ class ByStep:
     def case(self, temperature: float) -> int:
         """Row of `judged` (and, one further, of `bits`) with what was written so."""
         return 1 + self.temperatures.index(temperature)
+
+    def means(self, temperature: float) -> Facts:
+        """State mean bits over all steps."""
+        case = self.case(temperature)
+        bits, judged = (part[0].mean(-1).tolist() for part in (self.bits, self.judged))
+        return Facts(forced=bits[0], free=bits[case + 1], other=bits[1],
+                     judged=judged[case], truth=judged[0])  # fmt: skip
+
+    def at_step(self, step: int, temperature: float) -> Facts:
+        """State what the sentence's letter costs at a step (from 1), by what was read before it."""
+        case = self.case(temperature)
+        forced, other, free = (self._estimate(self.bits[:, row, step - 1])
+                               for row in (0, 1, case + 1))  # fmt: skip
+        gap = free.mean - other.mean
+        apart = abs(gap) > other.margin + free.margin
+        return Facts(
+            ("more" if gap > 0 else "less") if apart else "null", step=step, forced=forced,
+            free=free, other=other, gap=abs(gap), right=float(self.right[case - 1, step - 1]),
+        )  # fmt: skip
+
+    def growth(self, temperature: float) -> Facts:
+        """State how the bits of what was written change, from the first ten steps to the last."""
+        change = self._estimate(self.trend[:, self.case(temperature)])
+        means = self.means(temperature)
+        return Facts(change.verdict, own=means["judged"], truth=means["truth"], change=change,
+                     size=abs(change.mean))  # fmt: skip
+
+    def _estimate(self, values: Float[np.ndarray, "2"]) -> Estimate:
+        """Return the mean with its interval, of which half was kept."""
+        mean, half = values.tolist()
+        return Estimate(mean, mean - half, mean + half, self.sentences, "sentences")
 
 
 def frequencies(ids: Int[np.ndarray, "time"], symbols: int) -> LetterFrequencies:

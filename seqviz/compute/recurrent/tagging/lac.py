@@ -17,7 +17,8 @@ from jaxtyping import Bool, Float, Int
 from seqviz.compute.attention.scaled import softmax
 from seqviz.compute.recurrent import sigmoid
 from seqviz.core.units import Share
-from seqviz.stats.estimate import Estimate, ratio_ci
+from seqviz.stats.estimate import Estimate, ShareEstimate, ratio_ci
+from seqviz.stats.facts import Facts
 
 SIDES = ("right", "left")  # of a character: what the backward and what the forward half has read
 WAYS = ("deleted", "mean", "zero")  # to take it away
@@ -204,6 +205,31 @@ class TagSequence:
         )
         return forward, backward
 
+    def compared(self, other: TagSequence) -> Facts:
+        """State what another reading of the same text changes."""
+        changed = int(self.changed(other).sum())
+        return Facts(
+            "changed" if changed else "same", whole=self.written, second=other.written,
+            changed=changed, characters=len(self.text), broken=other.breaks,
+        )  # fmt: skip
+
+    def shift(self, other: TagSequence, layer: int) -> Facts:
+        """State how far the states of both halves move in another reading."""
+        forward, backward = self.moved(other, layer)
+        return Facts(layer=layer, forward=forward, backward=backward)
+
+    def least_sure(self, marginal: bool) -> Facts:
+        """State where the chosen tag has the least probability, softmax alone or by the CRF."""
+        shares = self.shares[int(marginal)]
+        on_path = shares[np.arange(len(self.text)), self.path]
+        at = int(on_path.argmin())
+        tag, best = int(self.path[at]), int(shares[at].argmax())
+        return Facts(
+            "own" if best == tag else "other", character=self.text[at], at=at + 1,
+            tag=self.tags[tag], share=float(on_path[at]), best=self.tags[best],
+            most=float(shares[at, best]),
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class TagChanges:
@@ -231,7 +257,7 @@ class TagChanges:
         """In all sentences together."""
         return int(self.lengths.sum())
 
-    def share(self, direction: str, side: str) -> Estimate:
+    def share(self, direction: str, side: str) -> ShareEstimate:
         """Of all characters those whose tag changes."""
         return share_of(self.cut[WAYS.index(direction), SIDES.index(side)], self.lengths)
 
@@ -252,6 +278,17 @@ class TagChanges:
         """By how much more is lost with the left side than with the right."""
         right, left = self.cut[WAYS.index(direction)]
         return share_of(left - right, self.lengths)
+
+    def sides(self, direction: str) -> Facts:
+        """State the share of tags that change without either side, and the broken sentences."""
+        gap = self.more(direction)
+        return Facts(
+            gap.verdict, sentences=self.sentences, characters=self.characters,
+            difference=abs(gap.mean), right=self.share(direction, "right"),
+            left=self.share(direction, "left"),
+            tag=self.common, constant=self.by_constant, alone=self.of("emission"),
+            weighed=self.of("marginal"), **{name: self.unlawful(name) for name in DECODERS},
+        )  # fmt: skip
 
 
 def words(

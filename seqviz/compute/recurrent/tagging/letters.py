@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float, Int, UInt8
 
 from seqviz.compute.attention.scaled import softmax
 from seqviz.compute.recurrent import GRU, GRUTrace, RecurrentWeights, State, run
+from seqviz.stats.facts import Facts
 
 TAGS = "BMES"  # in the order of the networks' answers
 WIRINGS = ("uni", "two", "bi")
@@ -233,3 +234,20 @@ class TaggedText:
         """The tag that a network gives each sign; "" of signs that have none."""
         return ["" if tag < 0 else TAGS[answer]
                 for tag, answer in zip(self.tags, self.answers[row], strict=True)]  # fmt: skip
+
+    def errors(self) -> Facts:
+        """State how many letters each network has wrong, and how many need the right side."""
+        uni, bi, cut = self.wrong.sum(1).tolist()
+        return Facts("framed" if self.needs_right.any() else "framed_none", letters=self.n_letters,
+                     uni=uni, bi=bi, cut=cut, framed=int(self.needs_right.sum()))  # fmt: skip
+
+    def loss_at(self, index: int) -> Facts:
+        """State what two networks give the true tag of a sign (from 1), and their losses."""
+        at, tag = index - 1, int(self.tags[index - 1])
+        facts = Facts("no_tag" if tag < 0 else "loss", place=index, sign=self.text[at])
+        facts["true"] = TAGS[tag]
+        for row, name in enumerate(("uni", "bi")):
+            losses = self.losses[row]
+            facts |= {name: float(self.probabilities[row, at, tag]), f"at_{name}": losses[at],
+                      f"sum_{name}": losses.sum()}  # fmt: skip
+        return facts

@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 from seqviz.compute.recurrent.tagging.letters import TAGS, WIRINGS
 from seqviz.core.units import Share
 from seqviz.stats.estimate import Estimate, mean_ci, ratio_ci
+from seqviz.stats.facts import Facts
 
 
 class ErrorRate(NamedTuple):
@@ -30,6 +31,10 @@ class ErrorRate(NamedTuple):
         one_seed = np.isnan(self.seeds.low)
         clear = one_seed or self.seeds.is_significant
         return self.sentences.verdict if clear else "null"
+
+    def __abs__(self) -> ErrorRate:
+        """Return a difference without its sign."""
+        return ErrorRate(abs(self.sentences), abs(self.seeds))
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,35 @@ class Compared(LetterCounts):
         wrong = self._of(getattr(self, name), tag)
         return 100 * float(wrong.sum()) / self.many(tag)
 
+    def errors(self) -> Facts:
+        """State how many of 100 letters every network and both guesses get wrong."""
+        wirings = {wiring: self.error(wiring).value for wiring in WIRINGS}
+        return Facts(**wirings, alone=self.baseline("alone"), majority=self.baseline("majority"),
+                     sentences=self.sentences, seeds=self.seeds)  # fmt: skip
+
+    def gain(self, wiring: str) -> Facts:
+        """State how many fewer letters a network tags wrongly than "uni"."""
+        gap = self.better(wiring)
+        return Facts(
+            gap.verdict, wrong=self.error(wiring).value, uni=self.error("uni").value,
+            difference=gap if gap.verdict == "null" else abs(gap), sentences=self.sentences,
+            seeds=self.seeds,
+        )  # fmt: skip
+
+    def by_tag(self, tag: str) -> Facts:
+        """State what both directions change on letters with this true tag."""
+        return Facts(
+            self.better("bi", "uni", tag).verdict, uni=self.error("uni", tag).value,
+            bi=self.error("bi", tag).value, many=self.many(tag),
+        )  # fmt: skip
+
+    def sizes(self) -> Facts:
+        """State parameters and units of every network, and the seconds of one training."""
+        units = zip(WIRINGS, self.parameters.tolist(), self.widths.tolist(), strict=True)
+        sizes = {f"{name}_{key}": n for name, *both in units
+                 for key, n in zip(("size", "units"), both, strict=True)}  # fmt: skip
+        return Facts(**sizes, least=self.seconds.min(), most=self.seconds.max())
+
 
 @dataclass(frozen=True)
 class TrainedAhead(LetterCounts):
@@ -149,6 +183,16 @@ class TrainedAhead(LetterCounts):
         """What so many signs bring, of all that the right side brings; of the same seeds."""
         none, some = (self._at(item).sum() for item in (0, ahead))
         return float((none - some) / (none - compared.wrong[2].sum()))
+
+    def reach(self, ahead: int, compared: Compared) -> Facts:
+        """State what so many signs ahead give, in training or only in use; of the same seeds."""
+        more, wrong = self.beyond(ahead, compared), self.error(ahead).value
+        cut = compared.error_cut(ahead).value
+        return Facts(
+            more.verdict, ahead=ahead, seeds=self.seeds, wrong=wrong, difference=abs(more), cut=cut,
+            apart=cut - wrong, bi=compared.error("bi").value, uni=compared.error("uni").value,
+            none=self.error(0).value, share=self.gained(ahead, compared),
+        )  # fmt: skip
 
     def _at(self, ahead: int) -> np.ndarray:
         values: np.ndarray = self.wrong[self.ahead.tolist().index(ahead)]

@@ -52,6 +52,11 @@ class CollapseTrace:
         """Numbers that replace them on this sequence: the kernel and the response to nothing."""
         return float((1 + self.biased) * len(self.kernel))
 
+    @property
+    def full_error(self) -> float:
+        """Superposition error with all of tanh."""
+        return float(self.errors[-1])
+
 
 @dataclass(frozen=True)
 class _Network:

@@ -6,13 +6,14 @@ direction 1 reads from left to right, -1 from right to left; "d" are states of a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from seqviz.core.units import Fraction
+from seqviz.stats.facts import Facts
 
 Node = tuple[str | int, ...]
 CELLS = ("rnn", "lstm", "gru")
@@ -164,3 +165,23 @@ class Influence:
     def as_drawn(self) -> bool:
         """Whether the influence is exactly 0 where there is no way in the graph, and only there."""
         return bool(((self.norm > 0) == self.wiring.reach()).all())
+
+    def dependencies(self, output: int) -> Facts:
+        """State on how many states and inputs an output (from 1) depends."""
+        moved, inputs = self.inputs_of(output)
+        states, every = (sum(node[0] in ("h", "d") for node in nodes) for nodes in
+                         (self.wiring.ancestors(("y", output)), self.wiring.nodes()))  # fmt: skip
+        return Facts("some" if moved < inputs else "all", free=inputs - moved, states=states,
+                     all=every, samples=self.samples, seeds=self.seeds)  # fmt: skip
+
+
+def compare_wirings(influences: Sequence[Influence]) -> Facts:
+    """State how many cells of the matrices of `WIRINGS` have an influence, and that of five."""
+    some, every = np.sum([item.nonzero for item in influences], axis=0).tolist()
+    norm = {name: item.norm for name, item in zip(WIRINGS, influences, strict=True)}
+    return Facts(
+        "beside" if all(item.as_drawn for item in influences) else "rounded", some=some, all=every,
+        zero=every - some, samples=influences[0].samples, seeds=influences[0].seeds,
+        later=norm["many_many"][1, 2], both=norm["both"][1, 2], near=norm["many_one"][0, -1],
+        far=norm["many_one"][0, 0],
+    )  # fmt: skip

@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from seqviz.compute.seeded import seeded
 from seqviz.core.errors import UserError
+from seqviz.stats.facts import Facts
 
 UNITS, WIDTH, OTHERS = 8, 8, 100
 
@@ -36,6 +37,12 @@ class OrderDistance:
     def sum_apart(self) -> float:
         """Distance of the sums over the whole texts."""
         return float(self.sums[-1])
+
+    def compared(self) -> Facts:
+        """State how far sums and states are apart, and the states of other cells."""
+        variant = "other" if self.sum_apart > 0 else "same" if self.apart == 0 else "order"
+        return Facts(variant, apart=self.apart, sums=self.sum_apart, low=self.others.min(),
+                     high=self.others.max(), cells=len(self.others))  # fmt: skip
 
 
 def pieces(text: str) -> tuple[str, ...]:

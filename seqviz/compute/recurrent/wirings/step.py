@@ -16,6 +16,7 @@ from seqviz.compute import typed_numbers as typed
 from seqviz.compute.attention.scaled import softmax
 from seqviz.core.errors import UserError
 from seqviz.core.units import Count, unbroken
+from seqviz.stats.facts import Facts
 
 OUTPUTS = ("softmax", "sigmoid")
 MAX_UNITS = 3  # units, inputs and outputs that find room in the figure
@@ -79,6 +80,13 @@ class CellSteps:
     def state_of(self, t: int, unit: int) -> float:
         """h of a unit after step t."""
         return float(self.h[t, unit - 1])
+
+    def loop(self) -> Facts:
+        """State what all steps leave of the first input."""
+        steps, far = len(self.x), self.x_apart
+        variant = "loop_once" if steps == 1 else "gone" if far == 0 else "loop"
+        return Facts(variant, steps=steps, parameters=self.parameters, far=far, x=self.x[0],
+                     y=self.y[-1])  # fmt: skip
 
     def terms(self, t: int, unit: int) -> tuple[Term, ...]:
         """The sum a of a unit at step t (both from 1), product by product; the bias has value 1."""

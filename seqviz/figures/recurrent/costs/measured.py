@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from seqviz.compute.recurrent.costs.terms import AnswerTerms
@@ -13,87 +15,58 @@ _LOOKS = {"steps": ("rnn", "solid", "circle"), "product": ("prediction", "dash",
 
 
 def time_by_length(step_times: StepTimes, batch: int, length: int, style: Style = STYLE) -> Figure:
-    """Milliseconds by the number of steps, each measurement a point, the medians joined.
+    """Plot milliseconds by number of steps: each measurement a point, the medians joined.
 
     batch: sequences that are read at once. The vertical line is the chosen length.
     """
-    text, palette = style.text, style.palette
-    sheet = Sheet(style)
+    label, sheet = style.labels("figure.bill_"), Sheet(style)
     sheet.margin(t=44)
-    lengths, b = step_times.lengths, step_times.batches.index(batch)
-    visible = 1000 * step_times.seconds[:, b]
+    lengths, ms = step_times.lengths, 1000 * step_times.seconds
     panel = sheet.panel(
-        axes.axis(text("figure.bill_length"), type="log", tickvals=lengths[::2].tolist(),
+        axes.axis(label("length"), type="log", tickvals=lengths[::2].tolist(),
                   range=[-0.05, np.log10(float(lengths[-1])) + 0.05]),
-        axes.decades(np.log10(1000 * step_times.seconds).ravel(), text("figure.bill_milliseconds")),
+        axes.decades(np.log10(ms).ravel(), label("milliseconds")),
     )  # fmt: skip
-    panel.vertical(length, palette.highlight)
-    for at, direction in enumerate(WAYS):
-        role, dash, symbol = _LOOKS[direction]
-        color, name = getattr(palette, role), text(f"figure.bill_{direction}")
-        panel.points(
-            np.tile(lengths, len(visible[at])),
-            visible[at].ravel(),
-            name,
-            color,
-            size=4,
-            symbol=symbol,
-            opacity=0.35,
-            legend=False,
-            group=direction,
-            hover=False,
-        )
-        panel.line(lengths, np.median(visible[at], axis=0), name, color, dash=dash, symbol=symbol,
-                   group=direction, hover=f"%{{x}}: %{{y:.3~g}} ms{NAMED}")  # fmt: skip
-    steps, product = step_times.milliseconds(batch, length)
-    return sheet.described(
-        "alt.bill_time", length=length, steps=steps, product=product,
-        ratio=steps / product, batch=batch,
-    )  # fmt: skip
+    panel.vertical(length, style.palette.highlight)
+    for kind, each in zip(WAYS, ms[:, step_times.batches.index(batch)], strict=True):
+        role, dash, symbol = _LOOKS[kind]
+        series: dict[str, Any] = {"name": label(kind), "color": getattr(style.palette, role),
+                                  "symbol": symbol, "group": kind}  # fmt: skip
+        panel.points(np.tile(lengths, len(each)), each.ravel(), size=4, opacity=0.35, legend=False,
+                     hover=False, **series)  # fmt: skip
+        panel.line(lengths, np.median(each, axis=0), dash=dash,
+                   hover=f"%{{x}}: %{{y:.3~g}} ms{NAMED}", **series)  # fmt: skip
+    return sheet.described("alt.bill_time", **step_times.compared(batch, length))
 
 
 def timed_so_far(done: object, style: Style = STYLE) -> Figure:
-    """How many of the rounds have been timed."""
-    return share_done(
-        done, style, read="figure.bill_rounds", of="figure.bill_all", alt="alt.bill_so_far"
-    )
+    """Plot the share of the rounds that have been timed."""
+    words = {"read": "figure.bill_rounds", "of": "figure.bill_all", "alt": "alt.bill_so_far"}
+    return share_done(done, style, **words)
 
 
 def terms_of_loss(answer_terms: AnswerTerms, output: str, end: str, style: Style = STYLE) -> Figure:
-    """Bits of each token of the answer: bars for the terms that are summed, outlines for others.
+    """Plot the bits of each token of the answer: bars in the sum, outlines of terms left out.
 
     The quiet line is the other choice of the output that the probability is read from.
     """
-    text, palette = style.text, style.palette
-    sheet = Sheet(style)
+    label, palette, sheet = style.labels("figure.bill_"), style.palette, Sheet(style)
     sheet.margin(t=44)
-    bits, other = getattr(answer_terms, output), getattr(answer_terms, _other(output))
-    summed = answer_terms.summed(end)
+    facts = answer_terms.totals(output, end)
+    other = "same" if output == "before" else "before"
+    bits, line = getattr(answer_terms, output), getattr(answer_terms, other)
     pieces = ["␣" if piece == " " else piece for piece in answer_terms.pieces]
     panel = sheet.panel(
-        axes.tokens(style, pieces, text("figure.bill_token")),
-        axes.axis(text("figure.bill_bits"), range=[0, 1.08 * max(1.0, bits.max(), other.max())]),
+        axes.tokens(style, pieces, label("token")),
+        axes.axis(label("bits"), range=[0, 1.08 * max(1.0, bits.max(), line.max())]),
     )
-    at, rendered = np.arange(1, len(bits) + 1), text(f"figure.bill_{output}")
+    at, summed = np.arange(1, len(bits) + 1), facts["terms"]
     for name, part, color in (("summed", slice(summed), palette.gru),
                               ("left", slice(summed, None), "rgba(0,0,0,0)")):  # fmt: skip
         if len(at[part]):
-            panel.bars(at[part], bits[part], f"{rendered}: {text(f'figure.bill_{name}')}", color,
-                       width=0.8, edge={"color": palette.gru, "width": 1.5},
-                       customdata=[escape(piece) for piece in pieces[part]],
-                       hover="%{customdata}: %{y:.2f}")  # fmt: skip
-    panel.line(at, other, text(f"figure.bill_{_other(output)}"), palette.baseline, dash="dot",
-               width=1.8, symbol="diamond" if len(at) <= 40 else None, size=5,
-               hover="%{y:.2f}")  # fmt: skip
-    return sheet.described(
-        "alt.bill_terms",
-        read=answer_terms.read,
-        tokens=len(bits),
-        summed=summed,
-        bits=answer_terms.bits(output, end),
-        other=answer_terms.bits(_other(output), end),
-    )
-
-
-def _other(output: str) -> str:
-    return "same" if output == "before" else "before"
+            panel.bars(at[part], bits[part], f"{label(output)}: {label(name)}", color, width=0.8,
+                       edge={"color": palette.gru, "width": 1.5}, hover="%{customdata}: %{y:.2f}",
+                       customdata=[escape(piece) for piece in pieces[part]])  # fmt: skip
+    panel.line(at, line, label(other), palette.baseline, dash="dot", width=1.8, size=5,
+               symbol="diamond" if len(at) <= 40 else None, hover="%{y:.2f}")  # fmt: skip
+    return sheet.described("alt.bill_terms", **facts, other=answer_terms.bits(other, end))

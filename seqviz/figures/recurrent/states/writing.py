@@ -11,8 +11,9 @@ from seqviz.plotting.progress_figure import share_done
 
 GUESSES = 8  # bars of the next letter
 SHOWN = 24  # steps of a text that is written
-_LEFT, _RIGHT = (0.0, 0.64), (0.76, 1.0)
-_HALF, _OTHER = (0.0, 0.43), (0.57, 1.0)
+_LOOK = {  # role in the palette and dash of what was read before
+    "forced": ("gru", "solid"), "free": ("rnn", "dash"), "other": ("baseline", "dashdot"),
+}  # fmt: skip
 _VISIBLE = {" ": "␣", "\n": "⏎"}
 
 
@@ -22,191 +23,122 @@ def visible(letter: str) -> str:
 
 
 def letters_read(letters_read: LettersRead, index: int, style: Style = STYLE) -> Figure:
-    """Left the bits of each letter, right the likeliest letters before the one at `index` (from 1).
+    """Plot the bits of each letter (left), and the likeliest before the one at `index` (right).
 
-    Lines: the mean over this text, of the network and of what counts pay for it.
+    Lines: the mean over this text, of the network and of what counts pay for it. index: from 1.
     """
-    text, palette = style.text, style.palette
-    sheet = Sheet(style)
+    label, palette, sheet = style.labels("figure.states_"), style.palette, Sheet(style)
     pieces = [visible(piece) for piece in letters_read.pieces]
-    at = np.arange(1, len(pieces) + 1)
-    top = 1.12 * float(max(letters_read.bits.max(), letters_read.mean_alone))
-    left = sheet.panel(
-        axes.tokens(style, pieces, text("figure.states_letter")),
-        axes.axis(text("figure.states_bits"), range=[0, top]), across=_LEFT,
-    )  # fmt: skip
-    colors = [palette.highlight if k == index else palette.gru for k in at]
-    left.bars(
-        at, letters_read.bits, text("figure.states_network"), colors, legend=False, hover="%{y:.2f}"
-    )
-    ends = [0.5, len(pieces) + 0.5]
-    left.line(
-        ends,
-        [letters_read.mean_bits] * 2,
-        text("figure.states_network"),
-        palette.gru,
-        width=2,
-        hover=False,
-    )
-    left.reference(ends, [letters_read.mean_fives] * 2, text("figure.states_fives"), dash="dashdot")
-    left.reference(ends, [letters_read.mean_pairs] * 2, text("figure.states_pairs"), dash="dash")
-    left.reference(ends, [letters_read.mean_alone] * 2, text("figure.states_alone"))
-    guesses = letters_read.first(index, GUESSES)
+    guesses, comes = letters_read.first(index, GUESSES), letters_read.ids[index - 1]
     names = [escape(visible(letters_read.symbols[k])) for k in guesses]
     probabilities = 100 * 2.0 ** letters_read.log2[index - 1, guesses]
-    right = sheet.panel(
-        axes.axis(
-            text("figure.states_chance"), range=[0, max(1.3 * float(probabilities.max()), 10)]
-        ),
-        axes.ranks(names, text("figure.states_next"), ""),
-        across=_RIGHT,
-        title=text("figure.states_before", place=index),
-    )
-    comes = letters_read.ids[index - 1]
-    right.bars(
-        np.arange(1, len(names) + 1), probabilities, text("figure.states_chance"),
-        [palette.highlight if k == comes else palette.gru for k in guesses], sideways=True,
-        legend=False, hover="%{x:.1f}%",
+    top = 1.12 * float(max(letters_read.bits.max(), letters_read.mean_alone))
+    left, right = sheet.row(
+        (axes.tokens(style, pieces, label("letter")), axes.axis(label("bits"), range=[0, top])),
+        (axes.axis(label("chance"), range=[0, max(1.3 * float(probabilities.max()), 10)]),
+         axes.ranks(names, label("next"), "")),
+        gaps=(0.64, 0.76), titles=("", label("before", place=index)),
     )  # fmt: skip
+    colors = [palette.highlight if k == index else palette.gru for k in range(1, len(pieces) + 1)]
+    left.token_bars(letters_read.bits, label("network"), colors, legend=False, hover="%{y:.2f}")
+    ends = [0.5, len(pieces) + 0.5]
+    left.line(ends, [letters_read.mean_bits] * 2, label("network"), palette.gru, width=2,
+              hover=False)  # fmt: skip
+    for name, dash in (("fives", "dashdot"), ("pairs", "dash"), ("alone", "dot")):
+        left.reference(ends, [getattr(letters_read, f"mean_{name}")] * 2, label(name), dash=dash)
+    colors = [palette.highlight if k == comes else palette.gru for k in guesses]
+    right.ranked_bars(probabilities, label("chance"), colors, legend=False, hover="%{x:.1f}%")
     sheet.margin(t=52)
     sheet.legend(y=1.06)
     return sheet.described(
-        "alt.states_read", gap=0.16, names={"x": pieces, "y2": names}, letters=len(pieces),
-        place=index, letter=escape(pieces[index - 1]), first=names[0],
-        chance=float(probabilities[0]) / 100,
-        bits=float(letters_read.bits[index - 1]), mean=letters_read.mean_bits,
-        pairs=letters_read.mean_pairs, alone=letters_read.mean_alone,
-        fives=letters_read.mean_fives,
+        "alt.states_read", gap=0.16, names={"x": pieces, "y2": names}, first_name=names[0],
+        name=escape(pieces[index - 1]), read=letters_read, **letters_read.guess(index),
     )  # fmt: skip
 
 
 def own_letters(generated_text: GeneratedText, style: Style = STYLE) -> Figure:
-    """Above the letters of the text and those that the network wrote, below the text's bits.
+    """Draw the letters of the text and those that the network wrote (above), and the bits (below).
 
-    Bits of the same letters: after the text's own ones, and after the network's.
+    Bits of the text's letters: after the text's own ones, and after the network's.
     """
-    text, palette = style.text, style.palette
-    sheet = Sheet(style)
-    steps = max(1, min(SHOWN, max(len(generated_text.generated), len(generated_text.true))))
-    rows = [
-        [visible(item) for item in row[:steps]]
-        for row in (generated_text.true, generated_text.generated)
-    ]
+    label, palette, sheet = style.labels("figure.states_"), style.palette, Sheet(style)
+    text = generated_text
+    steps = max(1, min(SHOWN, max(len(text.generated), len(text.true))))
+    rows = [[visible(item) for item in row[:steps]] for row in (text.true, text.generated)]
     rows = [row + [""] * (steps - len(row)) for row in rows]
-    other = np.array([[0.0] * steps, [a != b and b != "" for a, b in zip(*rows, strict=True)]])
+    curves = [row[:steps] for row in (text.forced, text.free)]
+    top = 1.1 * max(1.0, *(float(curve.max(initial=0)) for curve in curves))
     above = sheet.panel(
         axes.axis(range=[0.5, steps + 0.5], showticklabels=False, showgrid=False),
-        axes.names([text("figure.states_text"), text("figure.states_own")],
-                   text("figure.states_letters"), range=[2.5, 0.5]),
+        axes.names([label("text"), label("own")], label("letters"), range=[2.5, 0.5]),
         up=(0.74, 1.0),
-    )  # fmt: skip
-    above.cells(
-        0.6 * other, text("figure.states_differs"), scales.tint(), bar=None, xgap=1, ygap=1,
-        hover=False,
-    )  # fmt: skip
+    )
+    other = np.array([[0.0] * steps, [a != b and b != "" for a, b in zip(*rows, strict=True)]])
+    above.cells(0.6 * other, label("differs"), scales.tint(), bar=None, xgap=1, ygap=1, hover=False)
+    font = {"size": 12 * style.scale, "color": palette.truth}
     for k, row in enumerate(rows, 1):
         above.marks_text(np.arange(1, steps + 1), [k] * steps, [escape(item) for item in row],
-                      textfont={"size": 12 * style.scale, "color": palette.truth})  # fmt: skip
-    curves = [row[:steps] for row in (generated_text.forced, generated_text.free)]
-    top = 1.1 * max(1.0, *(float(curve.max(initial=0)) for curve in curves))
-    below = sheet.panel(
-        axes.tokens(style, rows[0], text("figure.states_true_letter")),
-        axes.axis(text("figure.states_bits"), range=[-0.03 * top, top]), up=(0.0, 0.58),
-    )  # fmt: skip
-    for values, name, color, dash, symbol in (
-        (curves[0], "forced", palette.gru, "solid", "circle"),
-        (curves[1], "free", palette.rnn, "dash", "diamond"),
-    ):
-        below.line(np.arange(1, len(values) + 1), values, text(f"figure.states_{name}"), color,
-                   dash=dash, symbol=symbol, hover="%{y:.2f}")  # fmt: skip
-    return sheet.described(
-        "alt.states_own",
-        before=escape("".join(generated_text.before)),
-        own=escape("".join(generated_text.generated)),
-        parted=generated_text.parted,
-        forced=generated_text.mean_forced,
-        free=generated_text.mean_free,
-    )
+                         textfont=font)  # fmt: skip
+    below = sheet.panel(axes.tokens(style, rows[0], label("true_letter")),
+                        axes.axis(label("bits"), range=[-0.03 * top, top]),
+                        up=(0.0, 0.58))  # fmt: skip
+    marks = (("forced", palette.gru, "solid", "circle"), ("free", palette.rnn, "dash", "diamond"))
+    for values, (name, color, dash, symbol) in zip(curves, marks, strict=True):
+        below.line(np.arange(1, len(values) + 1), values, label(name), color, dash=dash,
+                   symbol=symbol, hover="%{y:.2f}")  # fmt: skip
+    return sheet.described("alt.states_own", before=escape("".join(text.before)),
+                           own=escape("".join(text.generated)), result=text)  # fmt: skip
 
 
 def bits_by_step(by_step: ByStep, temperature: float, style: Style = STYLE) -> Figure:
-    """Left the bits of the sentence's letters, right a second network's of what was written.
+    """Plot bits of a sentence's letters (left), and a second network's of those written (right).
 
     Bands: 95% intervals over sentences. The dotted line: a letter by its frequency.
     """
-    text, palette = style.text, style.palette
-    sheet = Sheet(style)
+    label, palette, sheet = style.labels("figure.states_"), style.palette, Sheet(style)
     case = by_step.case(temperature)
     steps = np.arange(1, by_step.bits.shape[-1] + 1)
-    left = sheet.panel(
-        axes.axis(text("figure.states_step", before=by_step.before), range=[0.5, len(steps) + 0.5]),
-        axes.axis(text("figure.states_bits"), range=[0, 1.08 * float(by_step.bits.sum(0).max())]),
-        across=_HALF, title=text("figure.states_of_text"),
-    )  # fmt: skip
-    right = sheet.panel(
-        axes.axis(text("figure.states_step", before=by_step.before), range=[0.5, len(steps) + 0.5]),
-        axes.axis(text("figure.states_bits"), range=[0, 1.08 * float(by_step.judged.sum(0).max())]),
-        across=_OTHER, title=text("figure.states_judged"),
-    )  # fmt: skip
-    styles = {
-        "forced": (palette.gru, "solid"), "free": (palette.rnn, "dash"),
-        "other": (palette.baseline, "dashdot"),
-    }  # fmt: skip
-    for panel, values, rows in (
+    x = axes.axis(label("step", before=by_step.before), range=[0.5, len(steps) + 0.5])
+    y = [axes.axis(label("bits"), range=[0, 1.08 * float(part.sum(0).max())])
+         for part in (by_step.bits, by_step.judged)]  # fmt: skip
+    left, right = sheet.row((x, y[0]), (x, y[1]), gaps=(0.43, 0.57),
+                            titles=(label("of_text"), label("judged")))  # fmt: skip
+    for panel, (mean, half), rows in (
         (left, by_step.bits, {"forced": 0, "free": case + 1, "other": 1}),
         (right, by_step.judged, {"forced": 0, "free": case}),
     ):
         for name, row in rows.items():
-            color, dash = styles[name]
-            mean, half = values[:, row]
-            panel.band(steps, mean - half, mean + half, color)
-            summary = text(f"figure.states_{name}")
-            panel.line(
-                steps, mean, summary, color, dash=dash, legend=panel is left, hover="%{y:.2f}"
-            )
-    left.reference(steps, [by_step.alone] * len(steps), text("figure.states_alone"))
+            role, dash = _LOOK[name]
+            color = getattr(palette, role)
+            panel.band(steps, mean[row] - half[row], mean[row] + half[row], color)
+            panel.line(steps, mean[row], label(name), color, dash=dash, hover="%{y:.2f}")
+    left.reference(steps, [by_step.alone] * len(steps), label("alone"))
     sheet.margin(t=72)
     sheet.legend(y=1.12)
-    return sheet.described(
-        "alt.states_by_step", gap=0.24, sentences=by_step.sentences, before=by_step.before,
-        temperature=temperature, forced=float(by_step.bits[0, 0].mean()),
-        free=float(by_step.bits[0, case + 1].mean()),
-        other=float(by_step.bits[0, 1].mean()),
-        judged=float(by_step.judged[0, case].mean()),
-        truth=float(by_step.judged[0, 0].mean()),
-    )  # fmt: skip
+    return sheet.described("alt.states_by_step", gap=0.24, temperature=temperature, result=by_step,
+                           **by_step.means(temperature))  # fmt: skip
 
 
 def steps_so_far(done: object, style: Style = STYLE) -> Figure:
-    """How much of the work is done."""
-    return share_done(
-        done, style, read="figure.states_done", of="figure.states_work", alt="alt.states_so_far"
-    )
+    """Plot the share of the work that is done."""
+    words = {"read": "figure.states_done", "of": "figure.states_work", "alt": "alt.states_so_far"}
+    return share_done(done, style, **words)
 
 
 def tied_tables(tables: Tables, style: Style = STYLE) -> Figure:
-    """Parameters with a narrow input table, with two equal ones, and with one for both."""
-    text, palette = style.text, style.palette
+    """Plot parameters with a narrow input table, with two equal ones, and with one for both."""
+    label, palette = style.labels("figure.states_"), style.palette
     sheet = Sheet(style, barmode="stack")
     every = np.array([tables.narrow, tables.untied, tables.tied], float)
-    names = [text(f"figure.states_{k}") for k in ("narrow", "untied", "tied")]
+    names = [label(k) for k in ("narrow", "untied", "tied")]
     panel = sheet.panel(
-        axes.axis(
-            text("figure.states_parameters"),
-            tickformat="~s",
-            range=[0, 1.25 * float(every.sum(1).max())],
-        ),
-        axes.names(names, text("figure.states_tables"), range=[3.6, 0.4]),
+        axes.axis(label("parameters"), tickformat="~s", range=[0, 1.25 * every.sum(1).max()]),
+        axes.ranked(names, label("tables")),
     )
-    for k, (part, color) in enumerate(
-        zip(TIED_PARTS, (palette.prediction, palette.baseline, palette.rnn), strict=True)
-    ):
-        ends = [f"{int(item):,}" for item in every.sum(1)] if k == len(TIED_PARTS) - 1 else None
-        panel.bars([1, 2, 3], every[:, k], text(f"figure.states_part_{part}"), color,
-                   sideways=True, ends=ends, hover="%{x:,.0f}")  # fmt: skip
+    ends = [f"{int(item):,}" for item in every.sum(1)]
+    colors = (palette.prediction, palette.baseline, palette.rnn)
+    for k, (part, color) in enumerate(zip(TIED_PARTS, colors, strict=True)):
+        panel.ranked_bars(every[:, k], label(f"part_{part}"), color, hover="%{x:,.0f}",
+                          ends=ends if part == TIED_PARTS[-1] else None)  # fmt: skip
     sheet.legend(traceorder="normal")
-    return sheet.described(
-        "alt.states_tied", names={"y": names}, symbols=tables.symbols, hidden=tables.hidden,
-        narrow=tables.all_narrow, untied=tables.all_untied,
-        tied=tables.all_tied,
-    )  # fmt: skip
+    return sheet.described("alt.states_tied", names={"y": names}, tables=tables)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.recurrent.wirings.graph import WIRINGS, Influence, Node, WiringGraph
-from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, scales
 
 _LOW = -4  # decades below 1 where the colors end
@@ -18,6 +17,7 @@ _BEGIN = (0.0, 0.24, 0.48, 0.72)  # of the panels above; those below: a decoder 
 _BELOW = (0.0, 0.38, 0.62)
 _WIDE, _WIDER = 0.2, 0.32
 _UP = ((0.62, 0.79, 0.98), (0.0, 0.17, 0.43))  # of cells and of graphs, above and below
+_BARE: dict[str, Any] = {"showticklabels": False, "showgrid": False}  # of an axis
 _CODES = {"x": "square", "h": "circle", "d": "diamond", "y": "square"}
 
 
@@ -156,72 +156,61 @@ def _short(value: float) -> str:
 
 
 def wirings_beside(influences: Sequence[Influence], style: Style = STYLE) -> Figure:
-    """The seven wirings that texts draw, and under each its influence matrix.
+    """Draw the seven wirings that texts have, and under each its influence matrix.
 
     Rows: outputs from the top; columns: inputs, each under its own. What is blank is exactly 0.
     """
-    text = style.text
-    sheet = Sheet(style)
-    hidden = {"showticklabels": False, "showgrid": False}
+    label, sheet = style.labels("figure.wiring_"), Sheet(style)
     shared: dict[int, tuple[Panel, Panel]] = {}
     for k, (name, item) in enumerate(zip(WIRINGS, influences, strict=True)):
         row, position = divmod(k, 4)
         left = (_BELOW if row else _BEGIN)[position]
         across = (left, left + (_WIDER if name == "encoder" else _WIDE))
         low, middle, high = _UP[row]
-        drawing = _Drawing(item.wiring)
-        first, last = drawing.columns
-        last = max(last, first + 3)
-        x = axes.axis(
-            text("figure.wiring_inputs"),
-            range=[first - _ROOM, last + _ROOM],
-            **hidden,
-        )
-        cells_y = axes.axis(text("figure.wiring_outputs") if not position else "",
-                            range=[4 + _ROOM, 1 - _ROOM], **hidden)  # fmt: skip
-        graph_y = axes.axis("", range=[-_ROOM, 2 + row + _ROOM], **hidden)
+        first, last = _Drawing(item.wiring).columns
+        x = axes.axis(label("inputs"), range=[first - _ROOM, max(last, first + 3) + _ROOM], **_BARE)
         if row not in shared:
-            cells = sheet.panel(x, cells_y, across=across, up=(low, middle))
-            graph = sheet.panel(cells, graph_y, across=across, up=(middle + 0.01, high))
+            y = axes.axis(label("outputs"), range=[4 + _ROOM, 1 - _ROOM], **_BARE)
+            cells = sheet.panel(x, y, across=across, up=(low, middle))
+            y = axes.axis("", range=[-_ROOM, 2 + row + _ROOM], **_BARE)
+            graph = sheet.panel(cells, y, across=across, up=(middle + 0.01, high))
             shared[row] = cells, graph
         else:
             cells = sheet.panel(x, shared[row][0], across=across)
             graph = Panel(sheet, cells.x, shared[row][1].y, right=across[1])
-        graph.title(text(f"figure.wiring_{name}"))
+        graph.title(label(name))
         _graph(graph, item.wiring, style, 9, keyed="xhdy" if name == "encoder" else "")
         bar = {"x": 0.85, "y": 0.22, "len": 0.44} if name == "both" else None
-        _cells(cells, item.norm, first, style, of=text(f"figure.wiring_{name}"), bar=bar, low=-3)
+        _cells(cells, item.norm, first, style, of=label(name), bar=bar, low=-3)
     sheet.margin(t=64, b=24)
     sheet.legend(y=1.08)
     counts = [entry.nonzero for entry in influences]
-    listed = "; ".join(f"{text(f'figure.wiring_{name}')}: {some} / {of}"
+    listed = "; ".join(f"{label(name)}: {some} / {of}"
                        for name, (some, of) in zip(WIRINGS, counts, strict=True))  # fmt: skip
-    return sheet.described("alt.wirings_beside", listed=listed,
-                           some=sum(some for some, _ in counts))  # fmt: skip
+    return sheet.described(
+        "alt.wirings_beside", listed=listed, some=sum(some for some, _ in counts)
+    )
 
 
 def wiring_lit(influence: Influence, output: int, style: Style = STYLE) -> Figure:
-    """One wiring, the boxes that an output (from 1) can depend on, and the influence under it.
+    """Draw one wiring, the boxes that an output (from 1) can depend on, and the influence under it.
 
     A click on an output gives x = its number.
     """
-    text, wiring = style.text, influence.wiring
+    label, sheet, wiring = style.labels("figure.wiring_"), Sheet(style), influence.wiring
     drawing = _Drawing(wiring)
     first, last = drawing.columns
-    sheet = Sheet(style)
-    hidden = {"showticklabels": False, "showgrid": False}
-    rows = [f"y<sub>{t}</sub>" for t in range(1, wiring.outputs + 1)]
+    inputs, outputs = (range(1, count + 1) for count in (wiring.inputs, wiring.outputs))
     cells = sheet.panel(
-        axes.axis(text("figure.wiring_inputs"), range=[first - 0.6, last + 0.6], showgrid=False,
-                  tickvals=[first + s for s in range(wiring.inputs)],
-                  ticktext=[f"x<sub>{s}</sub>" for s in range(1, wiring.inputs + 1)]),
-        axes.axis(text("figure.wiring_outputs"), range=[len(rows) + 0.5, 0.5], showgrid=False,
-                  tickvals=list(range(1, len(rows) + 1)), ticktext=rows),
+        axes.axis(label("inputs"), range=[first - 0.6, last + 0.6], showgrid=False,
+                  tickvals=[first + s - 1 for s in inputs],
+                  ticktext=[f"x<sub>{s}</sub>" for s in inputs]),
+        axes.axis(label("outputs"), range=[len(outputs) + 0.5, 0.5], showgrid=False,
+                  tickvals=list(outputs), ticktext=[f"y<sub>{t}</sub>" for t in outputs]),
         up=(0.0, 0.36),
     )  # fmt: skip
-    graph = sheet.panel(
-        cells, axes.axis("", range=[-0.75, drawing.top + 0.75], **hidden), up=(0.42, 1.0)
-    )
+    top = axes.axis("", range=[-0.75, drawing.top + 0.75], **_BARE)
+    graph = sheet.panel(cells, top, up=(0.42, 1.0))
     lit = wiring.ancestors(("y", output))
     few = last - first < 7  # columns: else boxes and numbers have no room on a phone
     _graph(graph, wiring, style, 15 if few else 11, lit, names=True,
@@ -229,11 +218,6 @@ def wiring_lit(influence: Influence, output: int, style: Style = STYLE) -> Figur
     _cells(cells, influence.norm, first, style, bar={"y": 0.18, "len": 0.42}, written=few)
     cells.rectangle((first - 0.5, first + wiring.inputs - 0.5), (output - 0.5, output + 0.5),
                     style.palette.highlight, width=3)  # fmt: skip
-    inputs = sum(node[0] == "x" for node in lit)
-    return sheet.described(
-        "alt.wiring_lit",
-        output=output,
-        inputs=inputs,
-        of=wiring.inputs,
-        row=", ".join(number(v, 2) for v in influence.norm[output - 1]),
-    )
+    row = influence.norm[output - 1]
+    return sheet.described("alt.wiring_lit", output=output, of=wiring.inputs, row=row,
+                           inputs=sum(node[0] == "x" for node in lit))  # fmt: skip

@@ -33,28 +33,26 @@ def _term(term: Term) -> str:
 
 
 def one_step(steps: CellSteps, t: int, unit: int, style: Style = STYLE) -> Figure:
-    """Left the sum of a unit at step t (both from 1), term by term, and its tanh; right all steps.
+    """Plot the sum of a unit at step t (both from 1) and its tanh (left), and all steps (right).
 
     A click on a state of the sheet gives x = t and y = unit. Lines come from the cells that the
     chosen one is made of.
     """
-    text, sheet = style.text, Sheet(style)
-    terms = steps.terms(t, unit)
+    label, sheet, terms = style.labels("figure.wiring_"), Sheet(style), steps.terms(t, unit)
     products = np.array([term.product for term in terms])
-    total, state = float(steps.a[t - 1, unit - 1]), float(steps.h[t, unit - 1])
+    total, state = steps.sum_of(t, unit), steps.state_of(t, unit)
     ends = np.cumsum(products)
     rows = [*map(_term, terms), f"a = {two(total)}", f"tanh(a) = {two(state)}"]
+    values, base = np.array([*products, total, state]), np.array([*(ends - products), 0, 0])
     span = axes.around(ends, np.array([0.0, total, state]), margin=0.25)
     left = sheet.panel(
-        axes.axis(text("figure.wiring_sum"), range=span),
-        axes.axis(text("figure.wiring_term"), range=[len(rows) + 0.5, 0.4], showgrid=False,
+        axes.axis(label("sum"), range=span),
+        axes.axis(label("term"), range=[len(rows) + 0.5, 0.4], showgrid=False,
                   showticklabels=False, tickvals=[]),
-        across=_SUM, title=text("figure.wiring_sum_of", unit=unit, t=t),
+        across=_SUM, title=label("sum_of", unit=unit, t=t),
     )  # fmt: skip
-    values = np.array([*products, total, state])
-    base = np.array([*(ends - products), 0, 0])
     left.bars(
-        np.arange(1, len(rows) + 1) + 0.2, values, text("figure.wiring_adds"),
+        np.arange(1, len(rows) + 1) + 0.2, values, label("adds"),
         [scales.sign_color(v, 0.9 if k >= len(terms) else 0.6) for k, v in enumerate(values)],
         sideways=True, base=base, hover="%{x:.3f}", ends=[two(v) for v in values], legend=False,
         width=0.42,
@@ -63,8 +61,8 @@ def one_step(steps: CellSteps, t: int, unit: int, style: Style = STYLE) -> Figur
         left.words(words, 0, k - 0.24, xref="domain", xanchor="left", size=12)
     _sheet(steps, t, unit, sheet)
     sheet.margin(t=30)
-    return sheet.described("alt.wiring_step", unit=unit, t=t, sum=total,
-                           state=state, steps=len(steps.x))  # fmt: skip
+    return sheet.described("alt.wiring_step", unit=unit, t=t, sum=total, state=state,
+                           steps=len(steps.x))  # fmt: skip
 
 
 def _sheet(steps: CellSteps, t: int, unit: int, sheet: Sheet) -> None:
@@ -107,51 +105,47 @@ def _sheet(steps: CellSteps, t: int, unit: int, sheet: Sheet) -> None:
 
 
 def notation_blocks(written: NotationExample, style: Style = STYLE) -> Figure:
-    """The sum of one step as one text writes it: matrices, vectors and bias as blocks of numbers.
+    """Draw the sum of one step as a text writes it, each matrix or vector a block of numbers.
 
     Parts that multiply the state have an outline of one color, those of the input of the other,
     whatever letters stand over them.
     """
-    text, palette, notation = style.text, style.palette, written.notation
+    label, sheet, blocks = style.labels("figure.wiring_"), Sheet(style), _blocks(written)
     units = len(written.bias)
+    deepest = max(len(block) for _, block, _ in blocks)
+    wide = sum(block.shape[1] for _, block, _ in blocks) + 0.9 * (len(blocks) - 1)
+    hidden = {"showticklabels": False, "showgrid": False}
+    panel = sheet.panel(axes.axis(label("column"), range=[0.3, wide + 0.7], **hidden),
+                        axes.axis(label("row"), range=[deepest + 0.8, -0.2], **hidden))  # fmt: skip
+    font = {"size": _NUMBERS * style.scale, "color": style.palette.truth}
+    at = 1.0
+    for k, (name, block, side) in enumerate(blocks):
+        width = block.shape[1]
+        if k:
+            sign = "→" if side == "=" else "·" if side.endswith("|") else "+"
+            panel.words(f"<b>{sign}</b>", at - 0.95, (units + 1) / 2, size=16)
+        panel.cells(block, f"{k + 1}: {name}", scales.signed(1.0), x=at + np.arange(width),
+                    bar=None, xgap=2, ygap=2, texttemplate="%{z:.2~f}", hover="%{z:.4f}",
+                    textfont=font)  # fmt: skip
+        panel.words(name, at + (width - 1) / 2, 0.15, size=15)
+        _roles(panel, side, block, at, units)
+        at += width + 0.9
+    return sheet.described("alt.wiring_notation", formula=written.notation.formula,
+                           difference=written.difference, result=written.result)  # fmt: skip
+
+
+def _blocks(written: NotationExample) -> list[tuple[str, np.ndarray, str]]:
+    """Names and numbers of the blocks, and the sides that each belongs to ("|": a vector)."""
+    notation = written.notation
     blocks: list[tuple[str, np.ndarray, str]] = []
     for side, letter, matrix, vector in zip(
         notation.sides, notation.letters, written.matrices, written.vectors, strict=True
     ):
-        blocks += [
-            (_letter(letter), matrix, side),
-            (_vector(side, notation.state), vector[:, None], side + "|"),
-        ]
+        blocks.append((_letter(letter), matrix, side))
+        blocks.append((_vector(side, notation.state), vector[:, None], side + "|"))
     if notation.bias:
         blocks.append(("b", written.bias[:, None], "b"))
-    blocks.append((sub(notation.state, "t"), written.result[:, None], "="))
-    deepest = max(len(block) for _, block, _ in blocks)
-    wide = sum(block.shape[1] for _, block, _ in blocks) + 0.9 * (len(blocks) - 1)
-    sheet = Sheet(style)
-    hidden = {"showticklabels": False, "showgrid": False}
-    panel = sheet.panel(
-        axes.axis(text("figure.wiring_column"), range=[0.3, wide + 0.7], **hidden),
-        axes.axis(text("figure.wiring_row"), range=[deepest + 0.8, -0.2], **hidden),
-    )
-    at = 1.0
-    for k, (name, block, side) in enumerate(blocks):
-        width = block.shape[1]
-        panel.cells(
-            block, f"{k + 1}: {name}", scales.signed(1.0), x=at + np.arange(width), bar=None,
-            xgap=2, ygap=2, texttemplate="%{z:.2~f}", hover="%{z:.4f}",
-            textfont={"size": _NUMBERS * style.scale, "color": palette.truth},
-        )  # fmt: skip
-        panel.words(name, at + (width - 1) / 2, 0.15, size=15)
-        _roles(panel, side, block, at, units)
-        if k < len(blocks) - 1:
-            following = blocks[k + 1][2]
-            sign = "=" if following == "=" else "·" if following.endswith("|") else "+"
-            sign = "→" if following == "=" else sign
-            panel.words(f"<b>{sign}</b>", at + width - 0.05, (units + 1) / 2, size=16)
-        at += width + 0.9
-    return sheet.described("alt.wiring_notation", formula=notation.formula,
-                           difference=written.difference,
-                           result=", ".join(number(v) for v in written.result))  # fmt: skip
+    return [*blocks, (sub(notation.state, "t"), written.result[:, None], "=")]
 
 
 def _letter(letter: str) -> str:
@@ -190,41 +184,25 @@ def _roles(panel: Panel, side: str, block: np.ndarray, at: float, units: int) ->
 
 
 def orders_apart(order_distance: OrderDistance, style: Style = STYLE) -> Figure:
-    """How far two readings lie apart after each token: the states, and the sums of the inputs."""
-    text, palette = style.text, style.palette
-    count = len(order_distance.states)
-    both = (order_distance.first, order_distance.second)
+    """Plot how far two readings lie apart after each token: the states, and sums of the inputs."""
+    label, palette, sheet = style.labels("figure.wiring_"), style.palette, Sheet(style)
+    result, count = order_distance, len(order_distance.states)
     pairs = [
-        "<br>".join(escape(short(item[k], 6)) if k < len(item) else "–" for item in both)
+        "<br>".join(escape(short(item[k], 6)) if k < len(item) else "–"
+                    for item in (result.first, result.second))
         for k in range(count)
-    ]
-    sheet = Sheet(style)
-    top = float(max(order_distance.states.max(), order_distance.sums.max())) or 1.0
+    ]  # fmt: skip
+    top = float(max(result.states.max(), result.sums.max())) or 1.0
     few = {"tickvals": list(range(1, count + 1)), "ticktext": pairs} if count <= _PAIRS else {}
+    span = (-0.06 * top, 1.1 * top)
     panel = sheet.panel(
-        axes.axis(text("figure.wiring_tokens"), range=[0.5, count + 0.5 + 0.14 * count],
-                  showgrid=False, **few),
-        axes.axis(text("figure.wiring_apart"), range=[-0.06 * top, 1.1 * top]),
-    )  # fmt: skip
-    lines = (("states", order_distance.states, palette.rnn, "solid", "circle"),
-             ("sums", order_distance.sums, palette.baseline, "dash", "square"))  # fmt: skip
-    positions = np.arange(1, count + 1)
-    for name, values, color, dash, symbol in lines:
-        panel.line(
-            positions,
-            values,
-            text(f"figure.wiring_{name}"),
-            color,
-            dash=dash,
-            symbol=symbol,
-            hover="%{y:.3f}",
-        )
-    panel.ends(
-        [number(order_distance.apart), number(order_distance.sum_apart)],
-        [palette.rnn, palette.baseline],
-        [order_distance.apart, order_distance.sum_apart],
-        count,
-        (-0.06 * top, 1.1 * top),
+        axes.axis(label("tokens"), range=[0.5, count + 0.5 + 0.14 * count], showgrid=False, **few),
+        axes.axis(label("apart"), range=list(span)),
     )
-    return sheet.described("alt.wiring_orders", apart=order_distance.apart,
-                           sums=order_distance.sum_apart, tokens=count)  # fmt: skip
+    for name, color, dash, symbol in (("states", palette.rnn, "solid", "circle"),
+                                      ("sums", palette.baseline, "dash", "square")):  # fmt: skip
+        panel.line(np.arange(1, count + 1), getattr(result, name), label(name), color, dash=dash,
+                   symbol=symbol, hover="%{y:.3f}")  # fmt: skip
+    ends = [result.apart, result.sum_apart]
+    panel.ends([number(end) for end in ends], [palette.rnn, palette.baseline], ends, count, span)
+    return sheet.described("alt.wiring_orders", result=result, tokens=count)
