@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from seqviz.compute.positions.sinusoidal import Sinusoids, columns
 from seqviz.core.errors import UserError
+from seqviz.stats.facts import Facts
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,19 @@ class EmbeddingScale:
     embedding: Float[np.ndarray, "token"]
     scaled: Float[np.ndarray, "token"]
     encoding: Float[np.ndarray, "position"]
+
+    def medians(self) -> Facts:
+        """State the median norms, beside that of a sinusoidal row; nan of none."""
+        words, scaled, added = (
+            float(np.median(part)) if len(part) else math.nan
+            for part in (self.embedding, self.scaled, self.encoding)
+        )
+        sines = self.factor / math.sqrt(2)
+        return Facts(
+            words=words, scaled=scaled, added=added, factor=self.factor, sines=sines,
+            times=sines / words if words else math.inf,
+            share=sines / scaled if scaled else math.inf,
+        )  # fmt: skip
 
 
 def embedding_scale(

@@ -16,6 +16,7 @@ from seqviz.compute.positions.sinusoidal import (
 )
 from seqviz.core.errors import UserError
 from seqviz.core.units import WholeShare
+from seqviz.stats.facts import Facts
 
 SHUFFLES = 20
 _FROM_TO = "There can be from {least} to {limit} positions, not {found}."
@@ -137,6 +138,18 @@ class Ages:
         Such rows have a small norm, and a cosine near 0 with their neighbors.
         """
         return all(late >= 0.9 * early for early, late in zip(self.early, self.late, strict=True))
+
+    def quarters(self) -> Facts:
+        """State norms and cosines of both quarters, of both ends, and of the deepest break."""
+        (norm, near), (late_norm, late_near) = self.early, self.late
+        (start_norm, start_near), (end_norm, end_near) = self.first, self.last
+        broken, broken_near = self.broken
+        return Facts(
+            "late" if self.trained else "untrained", norm=norm, near=near, late_norm=late_norm,
+            late_near=late_near, skip=self.skipped, start_norm=start_norm, start_near=start_near,
+            end_norm=end_norm, end_near=end_near, last=len(self.norm) - 1, broken=broken,
+            after=broken + 1, broken_near=broken_near,
+        )  # fmt: skip
 
     def _means(self, start: int, end: int) -> tuple[float, float]:
         return float(self.norm[start:end].mean()), float(self.neighbor[start:end].mean())

@@ -56,6 +56,11 @@ class Similarity:
     dot_by_offset: OffsetCurve
     cosine_by_offset: OffsetCurve
 
+    def cosine_apart(self, offset: int) -> float:
+        """Mean cosine of positions so far apart; nan where there are none."""
+        pairs = np.diag(self.cosine, offset)
+        return float(pairs.mean()) if len(pairs) else float("nan")
+
 
 def similarity(table: Float[np.ndarray, "position d_model"]) -> Similarity:
     """Compare every row of a position table, sinusoidal or learned, with every other.

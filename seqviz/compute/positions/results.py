@@ -8,8 +8,10 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.core.units import Exact, WholeShare
+from seqviz.stats.facts import Facts
 
 VARIANTS = ("own", "zero", "shuffled", "sinusoidal")
+ROUNDING = 1e-6  # of a cosine, in an encoder of float32
 
 
 @dataclass(frozen=True)
@@ -62,3 +64,18 @@ class Reordered:
     def previous_of(self, variant: str) -> WholeShare:
         """The largest share of weight that any head gives to the token before."""
         return float(self.previous[self.variants.index(variant)])
+
+    def order_effect(self) -> Facts:
+        """State how far the other order moves the sentence vector with each table.
+
+        part: of what it is with the model's own table, what it is with sines.
+        """
+        changes = {name: 1 - self.alike_of(name) for name in self.variants}
+        own, variant, part = changes["own"], "", np.nan
+        if sorted(self.pieces) != sorted(self.others):
+            variant = "other_tokens"
+        elif own > ROUNDING:
+            variant = "order_hardly" if own < 0.05 else "order_matters"
+            part = max(changes["sinusoidal"], 0.0) / own
+        rounded = {name: by if by > ROUNDING else 0.0 for name, by in changes.items()}
+        return Facts(variant, part=part, **rounded)

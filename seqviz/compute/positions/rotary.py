@@ -18,6 +18,7 @@ from seqviz.compute.positions.sinusoidal import (
 )
 from seqviz.core.errors import UserError
 from seqviz.core.units import TwoDigits
+from seqviz.stats.facts import Facts
 
 
 def frequencies(d_k: int, base: float = BASE) -> Float[np.ndarray, "pair"]:
@@ -98,6 +99,12 @@ class ScoresByOffset:
         near, far = (distance <= distance.max() / 4), (distance >= 3 * distance.max() / 4)
         return float(scores[near].mean()), float(scores[far].mean())
 
+    def falloff(self) -> Facts:
+        """State the sizes of scores near and far, of any key and of one that equals the query."""
+        (near, far), (alike, alike_far) = self.sizes(False), self.sizes(True)
+        return Facts("falls" if alike_far < 0.9 * alike else "stays", near=near, far=far,
+                     alike=alike, alike_far=alike_far)  # fmt: skip
+
 
 def score_by_offset(
     q: Float[np.ndarray, "d_k"],
@@ -165,6 +172,11 @@ class Turned:
     def between(self) -> Float[np.ndarray, "pair"]:
         """Degrees from the key's arrow on to the query's, above -180 and up to 180."""
         return np.degrees(np.angle(self.arrows[0] * np.conj(self.arrows[1])))
+
+    @property
+    def offset(self) -> int:
+        """Query minus key."""
+        return self.query_position - self.key_position
 
     @property
     def score(self) -> float:

@@ -14,6 +14,7 @@ from jaxtyping import Float
 
 from seqviz.compute.positions.sinusoidal import check_range, encoding
 from seqviz.core.units import Fraction
+from seqviz.stats.facts import Facts
 
 CODES = ("number", "share", "binary", "waves")
 WIDTH = 16  # dimensions of a word vector, and of each code
@@ -86,6 +87,15 @@ class Demands:
     def stride(self) -> float:
         """The step of the waves, the same everywhere."""
         return float(self.of("waves", "step").mean())
+
+    def failures(self) -> Facts:
+        """State where the codes fail: long numbers, shares that move, digits that jump."""
+        after = self.jump_at + 1
+        return Facts(
+            last=self.length - 1, word=self.word, moved=self.moved, before=self.jump_at,
+            after=after, digits=after.bit_length(), jump=self.jump, stride=self.stride,
+            norm=float(self.of("waves", "norm")[0]),
+        )  # fmt: skip
 
 
 def demands(length: int) -> Demands:

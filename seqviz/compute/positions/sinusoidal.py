@@ -43,6 +43,11 @@ class Sinusoids:
     shortest = array_item("wavelengths", 0, "The shortest wavelength, in positions.", Exact)
     longest = array_item("wavelengths", -1, "The longest wavelength, in positions.", Exact)
 
+    @property
+    def ratio(self) -> float:
+        """Length of a wave over that of the one before it; 1 for a single wave."""
+        return float((self.longest / self.shortest) ** (1 / max(len(self.wavelengths) - 1, 1)))
+
     def dot(self, offset: int) -> float:
         """The dot product of two positions so far apart (even width): sum of cos(frequency k)."""
         return float(np.cos(offset * self.frequencies).sum())

@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.core.i18n import number
-from seqviz.figures.positions.style import cells, look, stride
-from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, scales
+from seqviz.figures.positions.style import cells, look, pair_axes, stride
+from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, scales
 from seqviz.plotting.scales import ABOVE, BELOW, ColorScale
 
 _SIDE = 512  # positions of a matrix that is shown whole
@@ -22,68 +22,46 @@ def alibi(
     head: int = 0,
     style: Style = STYLE,
 ) -> Figure:
-    """Left the slope of each head, in powers of two; right what one head adds to its scores.
+    """Plot the slope of each head, in powers of two (left), and what one adds to scores (right).
 
     head: whose bias it is, from 0. Where the bias is -inf, the key is hidden and the cell empty.
     """
-    text = style.text
+    label, sheet = style.labels("figure.pos_"), Sheet(style)
     added, heads, side = bias[head], *bias.shape[:2]
-    step = stride(side, _SIDE)
-    finite = np.where(np.isfinite(added), added, np.nan)[::step, ::step]
-    limit = scales.largest(added)
-    sheet = Sheet(style)
-    _slopes(sheet, slopes, head)
-    right = sheet.panel(
-        axes.counted(side, text("figure.pos_key"), step=step),
-        axes.counted(side, text("figure.pos_query"), upright=True, step=step),
-        across=(0.5, 0.93),
-        title=text("figure.pos_bias_of", head=head, slope=_fraction(float(slopes[head]))),
-    )
-    blue = ColorScale([[0, f"rgb{BELOW}"], [1, f"rgba{(*BELOW, 0)}"]], -limit, 0)
-    hover = "i = %{y}, j = %{x}: <b>%{z:.4g}</b>"
-    cells(right, finite, text("figure.pos_bias"), blue, step, hover=hover)
-    return sheet.described(
-        "alt.pos_alibi",
-        heads=heads,
-        first=float(slopes[0]),
-        last=float(slopes.min()),
-        head=head,
-        positions=side,
-        least=-limit if np.nanmin(finite) < 0 else 0.0,
-        gap=0.16,
-    )
-
-
-def _slopes(sheet: Sheet, slopes: Float[np.ndarray, "head"], head: int) -> None:
-    """The panel on the left, with the chosen head marked."""
-    style, text = sheet.style, sheet.style.text
-    heads, palette = np.arange(len(slopes)), style.palette
+    step, limit = stride(side, _SIDE), scales.largest(added)
     lowest = int(np.floor(np.log2(slopes).min()))
     ticks = np.arange(lowest, 1)[:: max(1, -lowest // 8)]
-    panel = sheet.panel(
-        axes.counted(len(slopes), text("figure.head")),
-        axes.axis(
-            text("figure.pos_slope"),
-            type="log",
-            range=[(lowest - 0.4) * np.log10(2), 0.4 * np.log10(2)],
-            tickvals=2.0**ticks,
-            ticktext=[f"2<sup>{k}</sup>".replace("-", "−") if k else "1" for k in ticks],
-        ),
-        across=(0, 0.38),
-        title=text("figure.pos_slopes"),
-    )
-    line_style, chosen = look("alibi", style), heads == head
-    panel.line(
-        heads, slopes, text("figure.pos_slope"), line_style.color, width=1.6,
-        dash=line_style.dash, mode="lines+markers", legend=False,
-        marker={
-            "symbol": line_style.symbol,
-            "size": np.where(chosen, 14, 8),
-            "color": [palette.highlight if here else line_style.color for here in chosen],
-            "line": {"width": 1, "color": palette.truth},
-        },
-        hover=text("figure.pos_hover_head", head="%{x}") + ": %{y:.4g}",
+    powers = [f"2<sup>{k}</sup>".replace("-", "−") if k else "1" for k in ticks]
+    left, right = sheet.row(
+        (axes.counted(heads, style.text("figure.head")),
+         axes.axis(label("slope"), type="log", tickvals=2.0**ticks, ticktext=powers,
+                   range=[(lowest - 0.4) * np.log10(2), 0.4 * np.log10(2)])),
+        pair_axes(style, side, "key", "query", step), gaps=(0.38, 0.5, 0.93),
+        titles=(label("slopes"), label("bias_of", head=head, slope=_fraction(float(slopes[head])))),
     )  # fmt: skip
+    _slopes(left, slopes, head)
+    finite = np.where(np.isfinite(added), added, np.nan)[::step, ::step]
+    blue = ColorScale([[0, f"rgb{BELOW}"], [1, f"rgba{(*BELOW, 0)}"]], -limit, 0)
+    cells(right, finite, label("bias"), blue, step, hover="i = %{y}, j = %{x}: <b>%{z:.4g}</b>")
+    return sheet.described(
+        "alt.pos_alibi", heads=heads, first=float(slopes[0]), last=float(slopes.min()), head=head,
+        positions=side, least=-limit if np.nanmin(finite) < 0 else 0.0, gap=0.16,
+    )  # fmt: skip
+
+
+def _slopes(panel: Panel, slopes: Float[np.ndarray, "head"], head: int) -> None:
+    """Draw the slopes, the chosen head marked."""
+    label, palette = panel.style.labels("figure.pos_"), panel.style.palette
+    heads = np.arange(len(slopes))
+    scheme, chosen = look("alibi", panel.style), heads == head
+    marker = {
+        "symbol": scheme.symbol, "size": np.where(chosen, 14, 8),
+        "color": [palette.highlight if here else scheme.color for here in chosen],
+        "line": {"width": 1, "color": palette.truth},
+    }  # fmt: skip
+    panel.line(heads, slopes, label("slope"), scheme.color, width=1.6, dash=scheme.dash,
+               mode="lines+markers", legend=False, marker=marker,
+               hover=label("hover_head", head="%{x}") + ": %{y:.4g}")  # fmt: skip
 
 
 def _fraction(slope: float) -> str:
@@ -93,33 +71,20 @@ def _fraction(slope: float) -> str:
 
 
 def t5_buckets(buckets: Int[np.ndarray, "query key"], style: Style = STYLE) -> Figure:
-    """The bucket of every pair of positions, one color each: blue before the query, orange after.
+    """Plot the bucket of every pair of positions: blue before the query, orange after.
 
     Neighboring buckets alternate in strength, so that each can be told from the next.
     """
-    text, side = style.text, len(buckets)
+    label, sheet, side = style.labels("figure.pos_"), Sheet(style), len(buckets)
     step, count = stride(side, _SIDE), len(np.unique(buckets))
-    sheet = Sheet(style)
-    panel = sheet.panel(
-        axes.counted(side, text("figure.pos_key"), step=step),
-        axes.counted(side, text("figure.pos_query"), upright=True, step=step),
-    )
-    written: dict[str, Any] = {
-        "texttemplate": "%{z}",
-        "textfont": {"size": 12 * style.scale, "color": style.palette.truth},
-    }
-    cells(
-        panel, buckets[::step, ::step], text("figure.pos_bucket"), _bucket_colors(buckets), step,
-        hover="i = %{y}, j = %{x}: <b>%{z}</b>", **(written if side <= _WRITTEN else {}),
-    )  # fmt: skip
-    sheet.headline(text("figure.pos_buckets_used", count=count))
-    return sheet.described(
-        "alt.pos_t5",
-        positions=side,
-        count=count,
-        before=int(buckets[-1, 0]),
-        after=int(buckets[0, -1]),
-    )
+    panel = sheet.panel(*pair_axes(style, side, "key", "query", step))
+    font = {"size": 12 * style.scale, "color": style.palette.truth}
+    written = {"texttemplate": "%{z}", "textfont": font} if side <= _WRITTEN else {}
+    cells(panel, buckets[::step, ::step], label("bucket"), _bucket_colors(buckets), step,
+          hover="i = %{y}, j = %{x}: <b>%{z}</b>", **written)  # fmt: skip
+    sheet.headline(label("buckets_used", count=count))
+    return sheet.described("alt.pos_t5", positions=side, count=count, before=int(buckets[-1, 0]),
+                           after=int(buckets[0, -1]))  # fmt: skip
 
 
 def _bucket_colors(buckets: Int[np.ndarray, "query key"]) -> ColorScale:

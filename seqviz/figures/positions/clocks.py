@@ -20,28 +20,23 @@ _BINS = 80
 
 
 def clock_hands(before: Clocks, after: Clocks, style: Style = STYLE) -> Figure:
-    """A clock for each pair: its hand at one position (thin) and at another (strong).
+    """Draw a clock for each pair: its hand at one position (thin) and at another (strong).
 
     The fastest clock first, from left to right and from top to bottom; its wavelength stands below.
     Of more than 32 clocks 32 are shown, evenly chosen. `after` is not at position 0.
     """
-    text, palette = style.text, style.palette
+    label, palette, sheet = style.labels("figure.pos_"), style.palette, Sheet(style)
     pairs = len(before.angle)
     visible = np.unique(np.round(np.linspace(0, pairs - 1, min(pairs, _MOST))).astype(int))
     columns = _columns(len(visible))
     x = _WIDE * (np.arange(len(visible)) % columns)
     y = -_HIGH * (np.arange(len(visible)) // columns).astype(float)
     floor = float(y[-1]) - _HIGH + (1.15 if pairs == len(visible) else 0.5)
-    sheet = Sheet(style)
+    hidden: dict[str, Any] = {"visible": False, "constrain": "domain"}
     faces = sheet.panel(
-        axes.axis(
-            text("figure.pos_pair"), range=[-_WIDE / 2, (columns - 0.5) * _WIDE],
-            visible=False, constrain="domain",
-        ),
-        axes.axis(
-            text("figure.pos_sine"), range=[floor, 1.15], visible=False, scaleanchor="x",
-            constrain="domain", constraintoward="top",
-        ),
+        axes.axis(label("pair"), range=[-_WIDE / 2, (columns - 0.5) * _WIDE], **hidden),
+        axes.axis(label("sine"), range=[floor, 1.15], scaleanchor="x", constraintoward="top",
+                  **hidden),
     )  # fmt: skip
     turn = np.linspace(0, 2 * np.pi, 41)
     _parted(faces, x, y, np.cos(turn), np.sin(turn), palette.grid, 2)
@@ -51,24 +46,18 @@ def clock_hands(before: Clocks, after: Clocks, style: Style = STYLE) -> Figure:
         _parted(faces, x, y, *tips, color, width)
     # The angles behind the hands, for the legend and for the table: outside what is in view.
     beyond = {"overlaying": "y", "range": [100, 101], "visible": False}
-    angles = sheet.panel(faces, axes.axis(text("figure.pos_angle"), **beyond))
+    angles = sheet.panel(faces, axes.axis(label("angle"), **beyond))
     for at, color, width in pointers:
-        name = text("figure.pos_hand", position=at.position)
-        angles.line(np.arange(pairs), at.angle, name, color, width=width, hover=False)
+        angles.line(np.arange(pairs), at.angle, label("hand", position=at.position), color,
+                    width=width, hover=False)  # fmt: skip
     _wavelengths_below(faces, before, after, visible, x, y)
     if pairs > len(visible):
-        some = text("figure.pos_some_clocks", shown=len(visible), pairs=pairs)
-        sheet.words(some, 1, 0, color=palette.baseline, xanchor="right", yanchor="bottom")
+        sheet.words(label("some_clocks", shown=len(visible), pairs=pairs), 1, 0,
+                    color=palette.baseline, xanchor="right", yanchor="bottom")  # fmt: skip
     turned = after.turns - before.turns
-    return sheet.described(
-        "alt.pos_clocks",
-        pairs=pairs,
-        position=before.position,
-        later=after.position,
-        offset=after.position - before.position,
-        fast=float(turned[0]),
-        slow=float(turned[-1]),
-    )
+    return sheet.described("alt.pos_clocks", pairs=pairs, before=before, after=after,
+                           offset=after.position - before.position, fast=float(turned[0]),
+                           slow=float(turned[-1]))  # fmt: skip
 
 
 def _columns(count: int) -> int:
@@ -106,17 +95,12 @@ def _wavelengths_below(
     x: Float[np.ndarray, "clock"],
     y: Float[np.ndarray, "clock"],
 ) -> None:
-    """Positions per turn under each clock; both angles on hover."""
+    """Write positions per turn under each clock; both angles on hover."""
     for pair, across, up in zip(visible.tolist(), x.tolist(), y.tolist(), strict=True):
-        angles = {
-            name: number(float(clock.angle[pair]))
-            for name, clock in (("before", before), ("after", after))
-        }
-        wavelength = after.position / float(after.turns[pair])
-        panel.words(
-            _short(wavelength), across, up - 1.05, size=12, yanchor="top",
-            hovertext=panel.style.text("figure.pos_hover_clock", pair=pair, **angles),
-        )  # fmt: skip
+        hover = panel.style.text("figure.pos_hover_clock", pair=pair, before=before.angle[pair],
+                                 after=after.angle[pair])  # fmt: skip
+        panel.words(_short(after.position / float(after.turns[pair])), across, up - 1.05, size=12,
+                    yanchor="top", hovertext=hover)  # fmt: skip
 
 
 def _short(value: float) -> str:
@@ -128,74 +112,53 @@ def _short(value: float) -> str:
 
 
 def wavelengths(sines: Sinusoids, style: Style = STYLE) -> Figure:
-    """Positions per turn of each pair on a log axis; dotted lines at 2 pi and 2 pi base."""
-    text, palette, lengths = style.text, style.palette, sines.wavelengths
-    pairs = len(lengths)
+    """Plot positions per turn of each pair on a log axis; dotted lines at 2 pi and 2 pi base."""
+    label, palette, lengths = style.labels("figure.pos_"), style.palette, sines.wavelengths
+    pairs, sheet = len(lengths), Sheet(style)
     low, high = 2 * np.pi, 2 * np.pi * sines.base
-    sheet = Sheet(style)
     panel = sheet.panel(
-        axes.counted(pairs, text("figure.pos_pair")),
-        axes.decades(np.log10([low, high, *lengths]), text("figure.pos_wavelength_axis")),
+        axes.counted(pairs, label("pair")),
+        axes.decades(np.log10([low, high, *lengths]), label("wavelength_axis")),
     )
     panel.line(
-        np.arange(pairs), lengths, text("figure.pos_wavelength"), palette.truth, width=2.4,
-        symbol="circle", size=7 if pairs <= 64 else 3, legend=False,
-        hover=text("figure.pos_hover_pair", pair="%{x}") + ": %{y:,.4g}",
+        np.arange(pairs), lengths, label("wavelength"), palette.truth, width=2.4, legend=False,
+        symbol="circle", size=7 if pairs <= 64 else 3,
+        hover=label("hover_pair", pair="%{x}") + ": %{y:,.4g}",
     )  # fmt: skip
-    for end, words, position in (
-        (low, f"2π = {number(low)}", {"x": 1, "xanchor": "right", "yanchor": "top"}),
-        (
-            high,
-            f"2π × {sines.base:,.7g} = {number(high)}",
-            {"x": 0, "xanchor": "left", "yanchor": "bottom"},
-        ),
-    ):
+    upper = f"2π × {sines.base:,.7g} = {number(high)}"
+    for end, words, x, xanchor, yanchor in ((low, f"2π = {number(low)}", 1, "right", "top"),
+                                            (high, upper, 0, "left", "bottom")):  # fmt: skip
         panel.horizontal(end, palette.baseline, dash="dot")
-        panel.words(words, y=math.log10(end), xref="domain", color=palette.baseline, **position)
-    return sheet.described(
-        "alt.pos_wavelengths",
-        pairs=pairs,
-        first=float(lengths[0]),
-        last=float(lengths[-1]),
-        end=high,
-    )
+        panel.words(words, x, math.log10(end), xref="domain", color=palette.baseline,
+                    xanchor=xanchor, yanchor=yanchor)  # fmt: skip
+    return sheet.described("alt.pos_wavelengths", pairs=pairs, sines=sines, end=high)
 
 
 def embedding_norms(embedding_scale: EmbeddingScale, style: Style = STYLE) -> Figure:
-    """How long word vectors are, before and after the factor, and what is added to them.
+    """Plot how long word vectors are, before and after the factor, and what is added to them.
 
     Shares of the vectors in bins of equal ratio, on one log axis; a norm of 0 is in no bin.
     """
-    text, palette = style.text, style.palette
-    rows = {
-        "words": embedding_scale.embedding,
-        "scaled": embedding_scale.scaled,
-        "added": embedding_scale.encoding,
-    }
-    medians = {
-        name: number(float(np.median(values))) if len(values) else "–"
-        for name, values in rows.items()
-    }
-    observed = np.concatenate(list(rows.values()))
+    label, palette, sheet = style.labels("figure.pos_"), style.palette, Sheet(style)
+    norms, facts = embedding_scale, embedding_scale.medians()
+    observed = np.concatenate([norms.embedding, norms.scaled, norms.encoding])
     observed = observed[observed > 0] if observed.any() else np.ones(1)
     edges = np.geomspace(observed.min() / 1.5, observed.max() * 1.5, _BINS + 1)
-    sheet = Sheet(style)
     panel = sheet.panel(
-        axes.decades(np.log10(edges), text("figure.pos_norm_log")),
-        axes.axis(text("figure.pos_share_of_vectors"), rangemode="tozero"),
+        axes.decades(np.log10(edges), label("norm_log")),
+        axes.axis(label("share_of_vectors"), rangemode="tozero"),
     )
     tint = {"fill": "tozeroy", "fillcolor": palette.band, "zorder": -1}  # behind the words' lines
-    styles: tuple[tuple[str, str, str, float, dict[str, Any]], ...] = (
-        ("words", palette.truth, "dash", 2.4, {}),
-        ("scaled", palette.truth, "solid", 2.4, {}),
-        ("added", palette.prediction, "solid", 3, tint),
+    styles: tuple[tuple[str, np.ndarray, str, str, float, dict[str, Any]], ...] = (
+        ("words", norms.embedding, palette.truth, "dash", 2.4, {}),
+        ("scaled", norms.scaled, palette.truth, "solid", 2.4, {}),
+        ("added", norms.encoding, palette.prediction, "solid", 3, tint),
     )
-    for name, color, dash, width, more in styles:
-        share = 100 * np.histogram(rows[name], edges)[0] / max(len(rows[name]), 1)
-        words = {"median": medians[name], "factor": number(embedding_scale.factor)}
+    for name, values, color, dash, width, more in styles:
+        share = 100 * np.histogram(values, edges)[0] / max(len(values), 1)
         panel.line(
-            edges, np.append(share, 0.0), text(f"figure.pos_norms_{name}", **words), color,
+            edges, np.append(share, 0.0), label(f"norms_{name}", **facts), color,
             line={"color": color, "dash": dash, "width": width, "shape": "hv"},
             hover=f"%{{x:.3g}}: %{{y:.1f}}%{NAMED}", **more,
         )  # fmt: skip
-    return sheet.finish(text("alt.pos_norms", factor=embedding_scale.factor, **medians))
+    return sheet.described("alt.pos_norms", **facts)

@@ -9,9 +9,8 @@ from jaxtyping import Float
 
 from seqviz.compute.positions.offsets import Similarity
 from seqviz.compute.positions.sinusoidal import FittedRotation, Sinusoids
-from seqviz.core.i18n import number
-from seqviz.figures.positions.style import cells, every, stride, twins
-from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales
+from seqviz.figures.positions.style import cells, every, pair_axes, stride, twins
+from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes, scales
 
 _CELLS = 2**18  # of a map: more than a screen has pixels for
 _SIDE = 512  # positions of a matrix of all pairs
@@ -20,114 +19,85 @@ _ROOM = 1.25  # colors end here times the largest number where numbers are read 
 
 
 def encoding_map(sines: Sinusoids, style: Style = STYLE) -> Figure:
-    """The table: position on x, dimension on y (0 on top), both from 0; blue below 0.
+    """Plot the table: position on x, dimension on y (0 on top), both from 0; blue below 0.
 
     Of a table with more than 2^18 entries only every k-th position is shown, and it says so.
     """
-    text, table = style.text, sines.table
+    label, sheet, table = style.labels("figure.pos_"), Sheet(style), sines.table
     positions, width = table.shape
-    base = f"{sines.base:,.7g}"
     step = stride(positions, max(1, _CELLS // width))
     z = table[::step].T
-    sheet = Sheet(style)
     panel = sheet.panel(
-        axes.counted(positions, text("figure.pos_position"), step=step),
-        axes.counted(width, text("figure.pos_dimension"), upright=True),
+        axes.counted(positions, label("position"), step=step),
+        axes.counted(width, label("dimension"), upright=True),
     )
-    entry = text("figure.pos_hover_entry", position="%{x}", dimension="%{y}")
-    cells(
-        panel, z, text("figure.pos_value"), scales.signed(scales.largest(table)),
-        x=step * np.arange(z.shape[1]), hover=f"{entry}: <b>%{{z:.4f}}</b>",
-    )  # fmt: skip
-    sheet.headline(text("figure.pos_base", base=base) + every(step, text))
-    return sheet.described(
-        "alt.pos_map",
-        positions=positions,
-        width=width,
-        base=base,
-        low=float(table.min()),
-        high=float(table.max()),
-    )
+    entry = label("hover_entry", position="%{x}", dimension="%{y}")
+    cells(panel, z, label("value"), scales.signed(scales.largest(table)),
+          x=step * np.arange(z.shape[1]), hover=f"{entry}: <b>%{{z:.4f}}</b>")  # fmt: skip
+    base = f"{sines.base:,.7g}"
+    sheet.headline(label("base", base=base) + every(step, style.text))
+    return sheet.described("alt.pos_map", positions=positions, width=width, base=base,
+                           low=float(table.min()), high=float(table.max()))  # fmt: skip
 
 
 def similarity_by_offset(
     similarity: Similarity, closed: Float[np.ndarray, "distance"], style: Style = STYLE
 ) -> Figure:
-    """Dot products (above) and cosines (below) of all pairs of positions by their offset.
+    """Plot dot products (above) and cosines (below) of all pairs of positions by their offset.
 
     Lines are means over the pairs. closed: the closed form of the dot product at the distances
     0 ... n - 1, dotted. Raises ValueError for another number of distances.
     """
-    text, palette = style.text, style.palette
+    label, palette, sheet = style.labels("figure.pos_"), style.palette, Sheet(style)
     dot, cosine = similarity.dot_by_offset, similarity.cosine_by_offset
     distance = dot.offset
     if len(closed) != len(distance):
         raise ValueError(f"There are {len(distance)} distances, and {len(closed)} closed forms.")
     offset = np.concatenate([-distance[:0:-1], distance])
     last = float(offset[-1]) or 0.5
-    sheet = Sheet(style)
     upper = sheet.panel(
-        axes.axis(text("figure.pos_offset"), range=[-last, last], anchor="y2"),
-        axes.axis(text("figure.pos_dot"), range=axes.around(dot.low, dot.high)),
-        up=(0.42, 1),
-    )
+        axes.axis(label("offset"), range=[-last, last], anchor="y2"),
+        axes.axis(label("dot"), range=axes.around(dot.low, dot.high)), up=(0.42, 1),
+    )  # fmt: skip
     full = axes.around(cosine.low, cosine.high, np.array([0.0, 1.0]))
-    lower = sheet.panel(
-        upper, axes.axis(text("figure.pos_cosine"), range=full, nticks=4), up=(0, 0.34)
-    )
+    lower = sheet.panel(upper, axes.axis(label("cosine"), range=full, nticks=4), up=(0, 0.34))
     mode = "lines" if len(offset) > 20 else "lines+markers"
-
-    def line(panel: Panel, values: np.ndarray, name: str, color: str, **more: Any) -> None:
+    for panel, values, name, color, more in (
+        (upper, dot.mean, "dot_mean", palette.truth, {"zorder": 2}),
+        (upper, closed, "closed", palette.highlight,
+         {"dash": "dot", "mode": "lines", "zorder": 3}),
+        (lower, cosine.mean, "cosine_mean", palette.prediction, {"zorder": 2}),
+    ):  # fmt: skip
         both = np.concatenate([values[:0:-1], values])  # pairs are the same either way round
-        keys = {"mode": mode, **more}
-        hover = f"k = %{{x}}: %{{y:.4g}}{NAMED}"
-        panel.line(offset, both, text(f"figure.pos_{name}"), color, width=3, hover=hover, **keys)
-
-    line(upper, dot.mean, "dot_mean", palette.truth, zorder=2)
-    line(upper, closed, "closed", palette.highlight, dash="dot", mode="lines", zorder=3)
-    line(lower, cosine.mean, "cosine_mean", palette.prediction, zorder=2)
+        keys: dict[str, Any] = {"mode": mode, **more}
+        panel.line(offset, both, label(name), color, width=3,
+                   hover=f"k = %{{x}}: %{{y:.4g}}{NAMED}", **keys)  # fmt: skip
     return sheet.described(
-        "alt.pos_by_offset",
-        positions=len(distance),
-        last=int(distance[-1]),
-        zero=float(dot.mean[0]),
-        one=float(dot.mean[min(1, len(dot.mean) - 1)]),
-        far=float(dot.mean[-1]),
-        cosine=float(cosine.mean[-1]),
-        spread=dot.spread,
-    )
+        "alt.pos_by_offset", positions=len(distance), last=int(distance[-1]),
+        zero=float(dot.mean[0]), one=float(dot.mean[min(1, len(dot.mean) - 1)]),
+        far=float(dot.mean[-1]), cosine=float(cosine.mean[-1]), spread=dot.spread,
+    )  # fmt: skip
 
 
 def dot_products(similarity: Similarity, style: Style = STYLE) -> Figure:
-    """The dot product of every position with every other; a click gives j (x) and i (y), from 0.
+    """Plot the dot product of every position with every other.
 
-    Signed colors where some are negative. Of more than 512 positions every k-th is shown.
+    A click gives j (x) and i (y), from 0. Signed colors where some are negative. Of more than 512
+    positions every k-th is shown.
     """
-    text, matrix = style.text, similarity.dot
-    count = len(matrix)
-    step = stride(count, _SIDE)
-    title = text("figure.pos_dot_products")
+    sheet, matrix, count = Sheet(style), similarity.dot, len(similarity.dot)
+    step, title = stride(count, _SIDE), style.text("figure.pos_dot_products")
+    panel = sheet.panel(*pair_axes(style, count, "j", "i", step))
     negative = bool((matrix < 0).any())
-    sheet = Sheet(style)
-    panel = sheet.panel(
-        axes.counted(count, text("figure.pos_j"), step=step),
-        axes.counted(count, text("figure.pos_i"), upright=True, step=step),
-    )
-    cells(
-        panel, matrix[::step, ::step], title,
-        scales.signed(scales.largest(matrix)) if negative else scales.unit_scale(),
-        step, hover="i = %{y}, j = %{x}: <b>%{z:.4g}</b>", pick=True,
-    )  # fmt: skip
-    sheet.headline(title + every(step, text))
-    beside = np.diag(matrix, 1)
+    scale = scales.signed(scales.largest(matrix)) if negative else scales.unit_scale()
+    cells(panel, matrix[::step, ::step], title, scale, step,
+          hover="i = %{y}, j = %{x}: <b>%{z:.4g}</b>", pick=True)  # fmt: skip
+    sheet.headline(title + every(step, style.text))
     return sheet.described(
-        "alt.pos_similarity",
-        title=title,
-        positions=count,
-        itself=float(np.diag(matrix).mean()),
-        neighbor=number(float(beside.mean())) if len(beside) else "–",
+        "alt.pos_similarity", title=title, positions=count, itself=float(np.diag(matrix).mean()),
+        neighbor=float(np.diag(matrix, 1).mean()) if count > 1 else np.nan,
         ends=float(matrix[0, -1]),
-    )
+    )  # fmt: skip
 
 
 def rotation_matrices(
@@ -136,41 +106,28 @@ def rotation_matrices(
     offset: int,
     style: Style = STYLE,
 ) -> Figure:
-    """The matrix that moves an encoding on by `offset`: by its formula, and as least squares has it
+    """Plot the matrix that moves an encoding on by `offset`: by formula, and by least squares.
 
     Numbers stand in the cells up to d_model = 8.
     """
-    text, width = style.text, len(closed)
-    difference = number(float(np.abs(closed - fitted_rotation.matrix).max()))
-    written = width <= _WRITTEN
-    limit = scales.largest(closed, fitted_rotation.matrix) * (_ROOM if written else 1)
-    sheet = Sheet(style)
+    label, sheet, width = style.labels("figure.pos_"), Sheet(style), len(closed)
+    gap, solved, written = fitted_rotation.gap(closed), fitted_rotation.matrix, width <= _WRITTEN
+    limit = scales.largest(closed, solved) * (_ROOM if written else 1)
     panels = twins(
         sheet,
-        axes.counted(width, text("figure.pos_before")),
-        axes.counted(width, text("figure.pos_after"), upright=True),
-        (
-            text("figure.pos_rotation", offset=offset),
-            text("figure.pos_rotation_found", difference=difference),
-        ),
+        axes.counted(width, label("before")),
+        axes.counted(width, label("after"), upright=True),
+        (label("rotation", offset=offset), label("rotation_found", difference=gap)),
     )
-    names = (text("figure.pos_closed_form"), text("figure.pos_least_squares"))
-    bars = (None, text("figure.pos_entry"))
     for panel, z, name, bar in zip(
-        panels, (closed, fitted_rotation.matrix), names, bars, strict=True
-    ):
-        cells(
-            panel, z, name, scales.signed(limit), bar=bar, hover="%{y}, %{x}: <b>%{z:.4f}</b>"
-            + NAMED, **(_numbers(z, style) if written else {}),
-        )  # fmt: skip
-    return sheet.described(
-        "alt.pos_rotation",
-        width=width,
-        offset=offset,
-        first=float(closed[0, 0]),
-        difference=difference,
-        gap=0.16,
-    )
+        panels, (closed, solved), ("closed_form", "least_squares"), (None, label("entry")),
+        strict=True,
+    ):  # fmt: skip
+        cells(panel, z, label(name), scales.signed(limit), bar=bar,
+              hover="%{y}, %{x}: <b>%{z:.4f}</b>" + NAMED,
+              **(_numbers(z, style) if written else {}))  # fmt: skip
+    return sheet.described("alt.pos_rotation", width=width, offset=offset, difference=gap,
+                           first=float(closed[0, 0]), gap=0.16)  # fmt: skip
 
 
 def _numbers(z: Float[np.ndarray, "row column"], style: Style) -> dict[str, Any]:

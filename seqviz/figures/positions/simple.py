@@ -16,51 +16,38 @@ _LOOKS = {  # role of its color, dash
     "waves": ("prediction", "solid"),
 }
 _FAILS = {"norm": "number", "drift": "share", "step": "binary"}
-_ACROSS = ((0, 0.28), (0.36, 0.64), (0.72, 1))
 
 
 def code_demands(demands: Demands, style: Style = STYLE) -> Figure:
-    """Three panels, one a demand, with a line for each code: the one that fails is drawn strong.
+    """Plot three demands, a line for each code: the code that fails is drawn strong.
 
     Left how long the vectors are beside a word's (dotted), then how far they move when the text
     gets twice as long, right the steps from position to position.
     """
-    text = style.text
-    sheet = Sheet(style)
+    label, sheet = style.labels("figure.pos_"), Sheet(style)
     sheet.legend(y=1.09)
     sheet.margin(t=72 * style.scale)
-    for (demand, failing), across in zip(_FAILS.items(), _ACROSS, strict=True):
-        values = np.concatenate([demands.of(name, demand) for name in CODES])
-        panel = sheet.panel(
-            axes.axis(text("figure.pos_position"), range=[-0.5, demands.length - 0.5]),
-            axes.axis(
-                text(f"figure.pos_code_{demand}"), range=axes.around(values, np.zeros(1)), nticks=6
-            ),
-            across=across,
-            title=text(f"figure.pos_demand_{demand}"),
-        )
+    x = axes.axis(label("position"), range=[-0.5, demands.length - 0.5])
+    ranges = [axes.around(getattr(demands, demand), np.zeros(1)) for demand in _FAILS]
+    panels = sheet.row(
+        *((x, axes.axis(label(f"code_{demand}"), range=span, nticks=6))
+          for demand, span in zip(_FAILS, ranges, strict=True)),
+        gaps=(0.28, 0.36, 0.64, 0.72), titles=[label(f"demand_{demand}") for demand in _FAILS],
+    )  # fmt: skip
+    for panel, (demand, failing) in zip(panels, _FAILS.items(), strict=True):
         if demand == "norm":
-            words = text("figure.pos_word_norm", norm=demands.word)
-            panel.reference([0, demands.length - 1], [demands.word] * 2, words)
+            word = label("word_norm", norm=demands.word)
+            panel.reference([0, demands.length - 1], [demands.word] * 2, word)
         for name in (*(code for code in CODES if code != failing), failing):
             role, dash = _LOOKS[name]
             line = demands.of(name, demand)
             panel.line(
-                np.arange(len(line)), line, text(f"figure.pos_code_{name}"),
-                getattr(style.palette, role), width=3.4 if name == failing else 1.6,
-                dash="solid" if name == failing else dash,
-                legend=demand == "norm", group=name, hover=f"p = %{{x}}: %{{y:.3g}}{NAMED}",
+                np.arange(len(line)), line, label(f"code_{name}"), getattr(style.palette, role),
+                width=3.4 if name == failing else 1.6, dash="solid" if name == failing else dash,
+                group=name, hover=f"p = %{{x}}: %{{y:.3g}}{NAMED}",
             )  # fmt: skip
-    return sheet.described(
-        "alt.pos_demands",
-        words=demands.length,
-        word=demands.word,
-        number=float(demands.of("number", "norm")[-1]),
-        moved=demands.moved,
-        jump=demands.jump,
-        stride=demands.stride,
-        gap=0.16,
-    )
+    return sheet.described("alt.pos_demands", demands=demands, gap=0.16,
+                           number=float(demands.of("number", "norm")[-1]))  # fmt: skip
 
 
 def digits_and_waves(
@@ -68,28 +55,22 @@ def digits_and_waves(
     sinusoids: Float[np.ndarray, "position d_model"],
     style: Style = STYLE,
 ) -> Figure:
-    """Above the binary digits of each position, the lowest on top; below the sines, fast to slow.
+    """Plot the binary digits of each position, the lowest on top, and the sines, fast to slow.
 
     As many rows as the last position has digits; each takes twice as long as the one above it.
     """
-    text, length = style.text, len(binary)
+    label, sheet, length = style.labels("figure.pos_"), Sheet(style), len(binary)
     rows = (length - 1).bit_length()
-    sheet = Sheet(style)
-    x = axes.counted(length, text("figure.pos_position"), anchor="y2")
+    x = axes.counted(length, label("position"), anchor="y2")
     upper: Panel | None = None
-    for z, name, up in (
-        (binary[:, :rows], "digit", (0.52, 1)),
-        (sinusoids[:, 0 : 2 * rows : 2], "sine_pair", (0, 0.48)),
+    for z, name, up, bar in (
+        (binary[:, :rows], "digit", (0.52, 1), label("value")),
+        (sinusoids[:, 0 : 2 * rows : 2], "sine_pair", (0, 0.48), None),
     ):
-        y = axes.counted(z.shape[1], text(f"figure.pos_{name}"), upright=True)
-        panel = sheet.panel(upper or x, y, up=up, across=(0, 0.93))
-        upper = panel
-        cells(
-            panel, z.T, text(f"figure.pos_{name}_value"), scales.signed(1.0),
-            hover="p = %{x}, %{y}: <b>%{z:.3g}</b>",
-            bar=text("figure.pos_value") if name == "digit" else None,
-        )  # fmt: skip
+        y = axes.counted(z.shape[1], label(name), upright=True)
+        upper = sheet.panel(upper or x, y, up=up, across=(0, 0.93))
+        cells(upper, z.T, label(f"{name}_value"), scales.signed(1.0), bar=bar,
+              hover="p = %{x}, %{y}: <b>%{z:.3g}</b>")  # fmt: skip
     last = length - 1
-    return sheet.described(
-        "alt.pos_digits", last=last, digits=np.binary_repr(last), rows=rows, positions=length
-    )
+    return sheet.described("alt.pos_digits", last=last, digits=np.binary_repr(last), rows=rows,
+                           positions=length)  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Num
 
 from seqviz.core.i18n import Text
-from seqviz.plotting import Panel, Sheet, Style
+from seqviz.plotting import Panel, Sheet, Style, axes
 from seqviz.plotting.scales import ColorScale
 
 _GAPS = 40  # rows and columns up to which cells stand apart
@@ -84,7 +84,14 @@ def twins(
 ) -> tuple[Panel, Panel]:
     """Two matrices with the same axes side by side; rows are named once, on the left."""
     hidden = {**y, "title": {"text": ""}, "showticklabels": False}
-    return (
-        sheet.panel(x, y, across=(0, 0.43), title=titles[0]),
-        sheet.panel(x, hidden, across=(0.5, 0.93), title=titles[1]),
-    )
+    left, right = sheet.row((x, y), (x, hidden), gaps=(0.43, 0.5, 0.93), titles=titles)
+    return left, right
+
+
+def pair_axes(
+    style: Style, count: int, x: str, y: str, step: int = 1
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Axes of a matrix over pairs of positions; x, y: keys of their names."""
+    label = style.labels("figure.pos_")
+    return (axes.counted(count, label(x), step=step),
+            axes.counted(count, label(y), upright=True, step=step))  # fmt: skip

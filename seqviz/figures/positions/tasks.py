@@ -20,14 +20,14 @@ _RIGHT = 138  # percent at which the axis of the accuracies ends, with room for 
 
 
 def learning_curves(result: OrderResult, style: Style = STYLE) -> Figure:
-    """Accuracy (%) while the networks learned: mean of the runs, in a band from worst to best."""
+    """Plot accuracy (%) while the networks learned: mean of the runs, a band from worst to best."""
     return _curves(result.updates, result.curve, result.settings, style)
 
 
 def learning_progress(
     trail: Sequence[OrderReport], settings: OrderSettings, style: Style = STYLE
 ) -> Figure:
-    """`learning_curves` of the reports so far, on the axis of the whole training."""
+    """Plot `learning_curves` of the reports so far, on the axis of the whole training."""
     trail = [report for report in trail if report.update]  # the first says that it begins
     runs = [report.accuracy for report in trail]
     curve = np.reshape(runs, (len(trail), len(settings.encodings), settings.runs))
@@ -40,124 +40,92 @@ def _curves(
     settings: OrderSettings,
     style: Style,
 ) -> Figure:
-    text, runs = style.text, curve.shape[2]
+    sheet, runs = Sheet(style), curve.shape[2]
     last = int(updates[-1]) if len(updates) else 0
     styles = [look(encoding, style) for encoding in settings.encodings]
-    sheet = Sheet(style)
     sheet.margin(r=92 * style.scale, t=20)
     panel = sheet.panel(
-        axes.axis(text("figure.update"), range=[0, settings.updates]),
-        axes.axis(text("figure.accuracy"), range=list(_SPAN)),
+        axes.axis(style.text("figure.update"), range=[0, settings.updates]),
+        axes.axis(style.text("figure.accuracy"), range=list(_SPAN)),
     )
     percent = 100 * curve.swapaxes(0, 1)
     if runs > 1 and len(updates) > 1:
-        for rendered, values in zip(styles, percent, strict=True):
-            panel.band(updates, values.min(axis=1), values.max(axis=1), rendered.color)
+        for item, values in zip(styles, percent, strict=True):
+            panel.band(updates, values.min(axis=1), values.max(axis=1), item.color)
     means = percent.mean(axis=2)
-    for rendered, mean in zip(styles, means, strict=True):
-        panel.line(
-            updates,
-            mean,
-            rendered.name,
-            rendered.color,
-            width=2.8,
-            dash=rendered.dash,
-            legend=False,
-            symbol=rendered.symbol if len(updates) <= _MARKED else None,
-            hover=f"%{{x:,d}}: %{{y:.1f}}%{NAMED}",
-        )
+    for item, mean in zip(styles, means, strict=True):
+        panel.line(updates, mean, item.name, item.color, width=2.8, dash=item.dash, legend=False,
+                   symbol=item.symbol if len(updates) <= _MARKED else None,
+                   hover=f"%{{x:,d}}: %{{y:.1f}}%{NAMED}")  # fmt: skip
     ends = means[:, -1].tolist() if last else [0.0] * len(styles)
     if last:
-        names, colors = [figure.name for figure in styles], [figure.color for figure in styles]
+        names, colors = [item.name for item in styles], [item.color for item in styles]
         panel.ends(names, colors, ends, last, _SPAN)
-    summary = "; ".join(
-        f"{figure.name}: {end:.1f}%" for figure, end in zip(styles, ends, strict=True)
-    )
+    summary = "; ".join(style.text("figure.pos_percent_of", name=item.name, value=end)
+                        for item, end in zip(styles, ends, strict=True))  # fmt: skip
     return sheet.described("alt.pos_curves", update=last, runs=runs, values=summary)
 
 
 def accuracies(result: OrderResult, style: Style = STYLE) -> Figure:
-    """How many answers are right, by encoding: runs with their intervals, and their mean.
+    """Plot right answers by encoding: runs with their intervals, and their mean.
 
     Left sequences as long as those of the training, right twice as long. Dotted: the best that can
     be had without reading, and without order.
     """
-    text, test, longer = style.text, result.test, result.longer
+    label, sheet = style.labels("figure.pos_"), Sheet(style)
+    test, longer = result.test, result.longer
     styles = [look(encoding, style) for encoding in result.settings.encodings]
-    names = [rendered.name for rendered in styles]
-    rows = (
-        np.arange(len(names)) + 1 + _RUN * (test.accuracy.share.shape[1] - 1) / 2
-    )  # their middles
-    x = axes.axis(text("figure.pos_accuracy"), range=[-3, _RIGHT], tickvals=[0, 25, 50, 75, 100])
-    y = axes.names(
-        names, text("figure.pos_scheme"), range=[rows[-1] + 0.6, rows[0] - 0.6], tickvals=rows
-    )
+    names = [item.name for item in styles]
+    middles = np.arange(len(names)) + 1 + _RUN * (test.accuracy.share.shape[1] - 1) / 2
+    x = axes.axis(label("accuracy"), range=[-3, _RIGHT], tickvals=[0, 25, 50, 75, 100])
+    y = axes.names(names, label("scheme"), range=[middles[-1] + 0.6, middles[0] - 0.6],
+                   tickvals=middles)  # fmt: skip
     hidden = {**y, "title": {"text": ""}, "showticklabels": False}
-    sheet = Sheet(style)
     sheet.legend(y=1.07)
     sheet.margin(t=72 * style.scale)
-    for scores, across, side in ((test, (0, 0.45), y), (longer, (0.55, 1), hidden)):
-        title = text("figure.pos_letters", count=scores.length)
-        panel = sheet.panel(x, side, across=across, title=title)
-        _limits(panel, scores, len(names), legend=scores is test)
-        for row, figure in enumerate(styles):
-            _runs(panel, scores, row, figure)
-            _mean(panel, scores, row, float(rows[row]), figure)
+    titles = [label("letters", count=scores.length) for scores in (test, longer)]
+    panels = sheet.row((x, y), (x, hidden), gaps=(0.45, 0.55), titles=titles)
+    for panel, scores in zip(panels, (test, longer), strict=True):
+        _limits(panel, scores, len(names))
+        for row, item in enumerate(styles):
+            _runs(panel, scores, row, item)
+            _mean(panel, scores, row, float(middles[row]), item)
     return sheet.described(
-        "alt.pos_accuracies",
-        length=test.length,
-        usual=_listed(test, names, style),
-        longer=longer.length,
-        long=_listed(longer, names, style),
-        chance=100 * test.baseline,
-        blind=100 * test.order_blind,
-        gap=0.22,
-    )
+        "alt.pos_accuracies", usual=_listed(test, names, style), long=_listed(longer, names, style),
+        length=test.length, longer=longer.length, chance=100 * test.baseline,
+        blind=100 * test.order_blind, gap=0.22,
+    )  # fmt: skip
 
 
-def _limits(panel: Panel, scores: TaskScores, rows: int, legend: bool) -> None:
-    """Lines from top to bottom at what needs no reading, and at what needs no order."""
-    palette = panel.style.palette
+def _limits(panel: Panel, scores: TaskScores, rows: int) -> None:
+    """Draw lines from top to bottom at what needs no reading, and at what needs no order."""
+    label, palette = panel.style.labels("figure.pos_"), panel.style.palette
     for name, share, color, dash in (
         ("chance", scores.baseline, palette.baseline, "dot"),
         ("order_blind", scores.order_blind, palette.truth, "dashdot"),
     ):
-        panel.line(
-            [100 * share] * 2, [0, rows + 2], panel.style.text(f"figure.pos_{name}"), color,
-            width=2, dash=dash, hover=False, legend=legend, group=name,
-        )  # fmt: skip
+        panel.line([100 * share] * 2, [0, rows + 2], label(name), color, width=2, dash=dash,
+                   hover=False, group=name)  # fmt: skip
 
 
-def _runs(panel: Panel, scores: TaskScores, row: int, line_style: SchemeStyle) -> None:
-    """The runs of one encoding, each with its interval."""
-    result = scores.accuracy
-    accuracy, low, high = (100 * part[row] for part in (result.share, result.low, result.high))
+def _runs(panel: Panel, scores: TaskScores, row: int, item: SchemeStyle) -> None:
+    """Draw the runs of one encoding, each with its interval."""
+    runs = 100 * scores.accuracy[row]
     panel.points(
-        accuracy,
-        row + 1 + _RUN * np.arange(len(accuracy)),
-        line_style.name,
-        line_style.color,
-        size=8,
-        symbol=line_style.symbol,
-        legend=False,
-        hover=f"%{{x:.1f}}%{NAMED}",
-        error_x=whisker(accuracy, low, high, line_style.color, thickness=1.6, width=3),
-    )
-
-
-def _mean(panel: Panel, scores: TaskScores, row: int, at: float, line_style: SchemeStyle) -> None:
-    """A stroke at their mean, with the number beside the row; or that there is none."""
-    text, mean = panel.style.text, 100 * float(scores.mean[row])
-    panel.points(
-        [mean], [at], text("figure.pos_mean_of", name=line_style.name), None, legend=False,
-        hover=f"%{{x:.1f}}%{NAMED}",
-        marker={
-            "symbol": "line-ns",
-            "size": 30,
-            "line": {"width": 3, "color": panel.style.palette.truth},
-        },
+        runs.mean, row + 1 + _RUN * np.arange(len(runs.mean)), item.name, item.color, size=8,
+        symbol=item.symbol, legend=False, hover=f"%{{x:.1f}}%{NAMED}",
+        error_x=whisker(runs.mean, *runs.ci, item.color, thickness=1.6, width=3),
     )  # fmt: skip
-    summary = text("figure.pos_no_rows") if np.isnan(mean) else f"<b>{mean:.1f}</b>"
+
+
+def _mean(panel: Panel, scores: TaskScores, row: int, at: float, item: SchemeStyle) -> None:
+    """Draw a stroke at their mean, with the number beside the row; or say that there is none."""
+    label, mean = panel.style.labels("figure.pos_"), 100 * float(scores.mean[row])
+    stroke = {"width": 3, "color": panel.style.palette.truth}
+    panel.points([mean], [at], label("mean_of", name=item.name), None, legend=False,
+                 hover=f"%{{x:.1f}}%{NAMED}",
+                 marker={"symbol": "line-ns", "size": 30, "line": stroke})  # fmt: skip
+    summary = label("no_rows") if np.isnan(mean) else f"<b>{mean:.1f}</b>"
     panel.words(summary, _RIGHT, at, xanchor="right")
 
 

@@ -7,7 +7,13 @@ from dataclasses import asdict, dataclass
 from seqviz.compute.positions import simple as codes
 from seqviz.compute.positions.clocks import clocks
 from seqviz.compute.positions.offsets import dot_by_offset, similarity
-from seqviz.compute.positions.sinusoidal import LAYOUTS, encoding, fit_rotation, rotation
+from seqviz.compute.positions.sinusoidal import (
+    LAYOUTS,
+    Sinusoids,
+    encoding,
+    fit_rotation,
+    rotation,
+)
 from seqviz.core.i18n import number
 from seqviz.figures.positions.clocks import clock_hands, wavelengths
 from seqviz.figures.positions.encodings import (
@@ -42,19 +48,7 @@ def simple(p: SimpleParams, show: Show) -> None:
     else:
         show.figure(code_demands, demands)
     show.readouts(demands, "drowned", "moved", "jump", "stride")
-    after = demands.jump_at + 1
-    show.note(
-        p.view,
-        last=p.words - 1,
-        word=number(demands.word),
-        moved=number(demands.moved),
-        before=demands.jump_at,
-        after=after,
-        digits=after.bit_length(),
-        jump=number(demands.jump),
-        norm=number(float(demands.of("waves", "norm")[0])),
-        stride=number(demands.stride),
-    )
+    show.facts(demands.failures, note=p.view)
 
 
 @dataclass(frozen=True)
@@ -73,18 +67,11 @@ def waves(p: WavesParams, show: Show) -> None:
     sines = show.run(encoding, p.positions, p.d_model, p.base, p.layout, name="sines")
     words = show.text.table("positions.client.sinusoid")
     show.live("sinusoid", asdict(p), words, encoding_map, sines)
-    full = int((sines.wavelengths <= p.positions).sum())
-    if len(sines.wavelengths) == 1:
+    count, turned = len(sines.wavelengths), int((sines.wavelengths <= p.positions).sum())
+    if count == 1:
         return show.note("one_wave")
-    slower = full < len(sines.wavelengths) and p.positions > 1  # one has no other to be told from
-    show.note(
-        "waves" if slower else "waves_all",
-        waves=len(sines.wavelengths),
-        shortest=sines.shortest,
-        longest=sines.longest,
-        positions=p.positions,
-        whole=full,
-    )
+    slower = turned < count and p.positions > 1  # one has no other to be told from
+    show.note("waves" if slower else "waves_all", waves=count, sines=sines, p=p, whole=turned)
 
 
 @dataclass(frozen=True)
@@ -120,10 +107,7 @@ def clocks_view(p: DistanceParams, show: Show) -> None:
     show.figure(clock_hands, here, there)
     fast = show.readout("fastest", later.degrees, p.offset, 0)
     slow = show.readout("slowest", later.degrees, p.offset, -1)
-    if p.d_model == 2:
-        show.note("one_clock", offset=p.offset, fast=fast)
-    else:
-        show.note("clocks", offset=p.offset, fast=fast, slow=slow)
+    show.note("one_clock" if p.d_model == 2 else "clocks", offset=p.offset, fast=fast, slow=slow)
 
 
 def distance(p: DistanceParams, show: Show) -> None:
@@ -134,24 +118,27 @@ def distance(p: DistanceParams, show: Show) -> None:
     sines = show.run(encoding, p.length, p.d_model, p.base, name="sines")
     if p.view == "wavelengths":
         show.figure(wavelengths, sines)
-        factor = sines.longest / sines.shortest
-        step = factor ** (1 / max(len(sines.wavelengths) - 1, 1))
-        many = len(sines.wavelengths) > 1
         # Where each is hardly longer than the one before, a third digit is not enough to say so.
-        summary = number(step, 3 if step >= 1.05 else 4)
-        show.note("wavelengths" if many else "one_wave", factor=summary)
+        digits = 3 if sines.ratio >= 1.05 else 4
+        show.note("wavelengths" if len(sines.wavelengths) > 1 else "one_wave",
+                  factor=number(sines.ratio, digits))  # fmt: skip
     else:
-        result = show.run(similarity, sines.table)
-        offsets = result.dot_by_offset.offset
-        closed = show.run(dot_by_offset, sines.frequencies, offsets, name="closed")
-        if p.view == "offset":
-            show.figure(similarity_by_offset, result, closed)
-        else:
-            show.figure(dot_products, result)
-        near, far = sines.dot(1), sines.dot(13)
-        show.note("same_offset", spread=result.dot_by_offset.spread)
-        show.note("nearer" if near > far else "farther", near=near, far=far)
+        offset_view(p, sines, show)
     turn = p.length / sines.longest
     show.target("slowest", A_TENTH <= turn <= 1, turn=turn, length=p.length)
     root = f"√({p.d_model}/2)"
     show.readouts(sines, "norm", "shortest", "longest", caption={"norm": root})
+
+
+def offset_view(p: DistanceParams, sines: Sinusoids, show: Show) -> None:
+    """Show dot products by offset, or of all pairs."""
+    result = show.run(similarity, sines.table)
+    offsets = result.dot_by_offset.offset
+    closed = show.run(dot_by_offset, sines.frequencies, offsets, name="closed")
+    if p.view == "offset":
+        show.figure(similarity_by_offset, result, closed)
+    else:
+        show.figure(dot_products, result)
+    near, far = sines.dot(1), sines.dot(13)
+    show.note("same_offset", spread=result.dot_by_offset.spread)
+    show.note("nearer" if near > far else "farther", near=near, far=far)

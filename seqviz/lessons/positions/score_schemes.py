@@ -6,13 +6,14 @@ import math
 from dataclasses import dataclass
 
 from seqviz.compute.positions import relative, rotary
-from seqviz.core.i18n import number
 from seqviz.figures.positions.biases import alibi, t5_buckets
 from seqviz.figures.positions.schemes import rotary_scores, shift_bars, term_maps
 from seqviz.lessons.framework.controls import on, seed, slider, toggle, view
 from seqviz.lessons.framework.controls import select_slider as stops
 from seqviz.lessons.framework.show import Show
 from seqviz.lessons.positions.position_codes import BASES
+
+RELATIVE = ("rotary", "alibi", "t5")  # schemes that know the offset alone
 
 
 @dataclass(frozen=True)
@@ -40,61 +41,51 @@ class SchemesParams:
 
 
 def rotary_view(p: SchemesParams, show: Show) -> None:
-    """Arrows that turn with their positions, and the score that this gives."""
+    """Show arrows that turn with their positions, and the score that this gives."""
     offset = show.run(rotary.random_scores, p.d_k, p.tokens, p.base, "halves", p.seed)
     at = show.run(rotary.turned, p.d_k, p.key + p.offset, p.key, p.base, p.seed, name="at")
     show.figure(rotary_scores, offset, at)
     show.readouts(offset, "spread", "error", "pairs")
+    show.note("turned", at=at)
+    show.facts(offset.falloff, note="alike")
+
+
+def terms_view(p: SchemesParams, show: Show) -> None:
+    """Show the term of each scheme in the score of one word at two places."""
+    terms = show.run(relative.position_terms, p.tokens, 64, p.seed, name="terms")
+    show.figure(term_maps, terms)
+    for scheme in ("sinusoidal", "learned", "rotary"):
+        show.readout(f"spread_{scheme}", terms.spread_of, scheme)
     show.note(
-        "turned", query=p.key + p.offset, place=p.key, offset=p.offset,
-        score=at.score,
+        "terms", sinusoidal=terms.spread_of("sinusoidal"), learned=terms.spread_of("learned"),
+        relative=max(map(terms.spread_of, RELATIVE)),
     )  # fmt: skip
-    (near, far), (alike, alike_far) = offset.sizes(False), offset.sizes(True)
-    values = {"near": near, "far": far, "alike": alike, "alike_far": alike_far}
-    falls = "falls" if alike_far < 0.9 * alike else "stays"
-    show.note(f"alike_{falls}", **{name: number(size) for name, size in values.items()})
 
 
-def schemes(p: SchemesParams, show: Show) -> None:
-    if p.view == "rotary":
-        rotary_view(p, show)
-    elif p.view == "terms":
-        terms = show.run(relative.position_terms, p.tokens, 64, p.seed, name="terms")
-        show.figure(term_maps, terms)
-        for scheme in ("sinusoidal", "learned", "rotary"):
-            show.readout(f"spread_{scheme}", terms.spread_of, scheme)
-        relatives = max(terms.spread_of(scheme) for scheme in ("rotary", "alibi", "t5"))
-        show.note(
-            "terms",
-            **{scheme: number(terms.spread_of(scheme)) for scheme in ("sinusoidal", "learned")},
-            relative=relatives,
-        )
-    elif p.view == "alibi":
-        slopes = show.run(relative.alibi_slopes, p.heads, name="slopes")
-        bias = show.run(relative.alibi_bias, p.heads, p.tokens, p.causal, name="bias")
-        head = min(p.head, p.heads - 1)
-        show.figure(alibi, slopes, bias, head)
-        show.readout("steepest", relative.largest_slope, slopes)
-        show.readout("flattest", relative.smallest_slope, slopes)
-        taken = (p.tokens - 1) * float(slopes[head])
-        show.note(
-            "alibi", head=head, distance=p.tokens - 1, taken=taken,
-            times=math.exp(-taken),
-        )  # fmt: skip
-    elif p.view == "t5":
-        both = not p.causal
-        indices = show.run(relative.t5_map, p.tokens, both, p.buckets, p.farthest, name="places")
-        show.figure(t5_buckets, indices)
-        used, of = show.readout("used", relative.buckets_used, indices, p.buckets)
-        alone = p.buckets // (4 if both else 2)
-        last = relative.t5_last(both, p.buckets, p.farthest)
-        show.note("t5", alone=alone, farthest=last, used=used, buckets=of)
-    else:
-        shifted(p, show)
+def alibi_view(p: SchemesParams, show: Show) -> None:
+    """Show the slopes of the heads, and what one takes from a score."""
+    slopes = show.run(relative.alibi_slopes, p.heads, name="slopes")
+    bias = show.run(relative.alibi_bias, p.heads, p.tokens, p.causal, name="bias")
+    head, far = min(p.head, p.heads - 1), p.tokens - 1
+    show.figure(alibi, slopes, bias, head)
+    show.readout("steepest", relative.largest_slope, slopes)
+    show.readout("flattest", relative.smallest_slope, slopes)
+    taken = far * float(slopes[head])
+    show.note("alibi", head=head, distance=far, taken=taken, times=math.exp(-taken))
 
 
-def shifted(p: SchemesParams, show: Show) -> None:
-    """What a shift of all positions does to the scores of every scheme."""
+def t5_view(p: SchemesParams, show: Show) -> None:
+    """Show the bucket of each pair of positions."""
+    both = not p.causal
+    indices = show.run(relative.t5_map, p.tokens, both, p.buckets, p.farthest, name="places")
+    show.figure(t5_buckets, indices)
+    used, of = show.readout("used", relative.buckets_used, indices, p.buckets)
+    last = relative.t5_last(both, p.buckets, p.farthest)
+    show.note("t5", alone=p.buckets // (4 if both else 2), farthest=last, used=used, buckets=of)
+
+
+def shift_view(p: SchemesParams, show: Show) -> None:
+    """Show the scores of every scheme after a shift of all positions."""
     changes = tuple(
         show.run(relative.shift_change, name, 16, p.shift, 64, p.seed, name=f"by_{name}")
         for name in relative.SCHEMES
@@ -107,15 +98,17 @@ def shifted(p: SchemesParams, show: Show) -> None:
     show.readouts(learned, beyond="without_row")
     if not p.shift:
         return show.note("unshifted")
-    show.note(
-        "shift",
-        shift=p.shift,
-        sinusoidal=by["sinusoidal"].largest,
-        size=by["sinusoidal"].size,
-        attention=by["sinusoidal"].attention,
-        relative=max(by[name].largest for name in ("rotary", "alibi", "t5")),
-        rows=show.words(
-            "note.shift_rows" if learned.beyond else "note.shift_all_rows",
-            beyond=learned.beyond, words=len(learned.before), learned=learned.largest,
-        ),
-    )  # fmt: skip
+    rows = show.words("note.shift_rows" if learned.beyond else "note.shift_all_rows",
+                      learned=learned, words=len(learned.before))  # fmt: skip
+    show.note("shift", sines=by["sinusoidal"], rows=rows,
+              relative=max(by[name].largest for name in RELATIVE))  # fmt: skip
+
+
+VIEWS = {
+    "rotary": rotary_view, "terms": terms_view, "alibi": alibi_view, "t5": t5_view,
+    "shift": shift_view,
+}  # fmt: skip
+
+
+def schemes(p: SchemesParams, show: Show) -> None:
+    VIEWS[p.view](p, show)

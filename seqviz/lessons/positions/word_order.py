@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from seqviz.compute.positions import orders, tiny
+from seqviz.compute.positions.results import Reordered
 from seqviz.compute.positions.tiny.training import train
-from seqviz.core.i18n import number, percent
 from seqviz.experiments import positions
 from seqviz.figures.positions.effects import both_orders, moved_words
 from seqviz.figures.positions.encoder import encoder_maps, encoder_variants
@@ -20,9 +20,7 @@ from seqviz.lessons.positions.learned_table import DEFAULT
 from seqviz.models import texts
 
 FIRST, SECOND = "Mary gave John a flower", "John gave Mary a flower"
-FIRST, SECOND = "Mary gave John a flower", "John gave Mary a flower"
 MAX_PASTED_CHARS = 2000  # characters of a text field
-ROUNDING = 1e-6  # of a cosine, in an encoder of float32
 
 
 @dataclass(frozen=True)
@@ -47,29 +45,25 @@ def other_order(p: EffectParams) -> str:
 
 def effect(p: EffectParams, show: Show) -> None:
     second = other_order(p)
-    order_comparison = show.run(
-        orders.compare_orders, p.first, second, p.causal, p.seed, p.strength
-    )
+    result = show.run(orders.compare_orders, p.first, second, p.causal, p.seed, p.strength)
     if p.view == "moved":
-        show.figure(moved_words, order_comparison)
+        show.figure(moved_words, result)
     else:
-        show.figure(both_orders, order_comparison, p.scheme)
+        show.figure(both_orders, result, p.scheme)
     if p.how == "shuffled":
         show.note("shuffled", text=second)
-    for scheme in order_comparison.schemes:
-        show.readout(f"moved_{scheme}", order_comparison.farthest, scheme)
-    if order_comparison.strangers:
+    for scheme in result.schemes:
+        show.readout(f"moved_{scheme}", result.farthest, scheme)
+    movers = result.movers("none")
+    if result.strangers:
         show.note("strangers")
-    elif movers := order_comparison.movers("none"):
+    elif movers:
         show.note("causal", words=", ".join(movers))
-    elif p.causal:
-        show.note("causal_same")
     else:
-        show.note("equivariant")
-    far = {scheme: order_comparison.farthest(scheme) for scheme in order_comparison.schemes[1:]}
+        show.note("causal_same" if p.causal else "equivariant")
+    far = {scheme: result.farthest(scheme) for scheme in result.schemes[1:]}
     if any(far.values()) and not any(map(math.isnan, far.values())):
-        key = "told_too" if order_comparison.movers("none") else "told"
-        show.note(key, **{scheme: percent(share) for scheme, share in far.items()})
+        show.note("told_too" if movers else "told", **far)
 
 
 @dataclass(frozen=True)
@@ -94,9 +88,8 @@ def encoder(p: EncoderParams, show: Show) -> None:
         show.figure(encoder_variants, result)
     else:
         show.figure(encoder_maps, result, p.variant)
-        table = show.words.text(f"figure.pos_table_{p.variant}")
-        own, other = (percent(result.before_of(name)) for name in ("own", p.variant))
-        show.note("head", layer=result.layer, head=result.head, table=table, own=own, other=other)
+        show.note("head", result=result, table=show.words.text(f"figure.pos_table_{p.variant}"),
+                  own=result.before_of("own"), other=result.before_of(p.variant))  # fmt: skip
     show.readout("alike_own", result.alike_of, "own")
     show.readout("alike_zero", result.alike_of, "zero")
     show.readout("kept_zero", result.kept_of, "zero")
@@ -105,21 +98,18 @@ def encoder(p: EncoderParams, show: Show) -> None:
     show.unknown_tokens(
         *show.derive(texts.unknown_tokens, p.model, above.first, second, name="new")
     )
+    _say_order(result, show)
+
+
+def _say_order(result: Reordered, show: Show) -> None:
     if result.pieces == result.others:
         return show.note("same_tokens")
-    changes = {name: 1 - result.alike_of(name) for name in result.variants}
-    values = {name: number(by, 2) if by > ROUNDING else "0" for name, by in changes.items()}
-    show.note("order_counts", **values)
-    if sorted(result.pieces) != sorted(result.others):
-        show.note("other_tokens")
-    elif changes["own"] > ROUNDING:
-        part = percent(max(changes["sinusoidal"], 0.0) / changes["own"])
-        show.note("order_hardly" if changes["own"] < 0.05 else "order_matters", part=part)
-    show.note(
-        "previous",
-        own=result.previous_of("own"),
-        **{name: percent(result.previous_of(name)) for name in ("zero", "sinusoidal")},
-    )
+    facts = show.derive(result.order_effect, name="order_effect")
+    show.note("order_counts", **facts)
+    if facts.variant:
+        show.note(facts.variant, **facts)
+    shares = {name: result.previous_of(name) for name in ("own", "zero", "sinusoidal")}
+    return show.note("previous", **shares)
 
 
 @dataclass(frozen=True)
@@ -135,11 +125,9 @@ class TaskParams:
 
 def task(p: TaskParams, show: Show) -> None:
     settings = tiny.OrderSettings(p.task, p.letters, p.causal, p.seed)
+    figure = accuracies if p.view == "result" else learning_curves
     result = show.job(
-        train,
-        settings=settings,
-        then=(accuracies if p.view == "result" else learning_curves,),
-        so_far=(learning_progress, settings),
+        train, settings=settings, then=(figure,), so_far=(learning_progress, settings)
     )
     for scheme in ("none", "sinusoidal", "rotary"):
         show.readout(f"task_{scheme}", result.right, scheme)
@@ -148,24 +136,7 @@ def task(p: TaskParams, show: Show) -> None:
     show.readout("task_longer", result.right_longer, best, caption=names[best])
     retained = ", ".join(names[name] for name in result.keepers)
     show.note(
-        "extrapolates" if retained else "no_extrapolation",
-        kept=retained,
-        letters=p.letters,
-        longer=result.longer.length,
-        best=names[best],
-        best_longer=result.right_longer(best),
-        best_usual=result.right(best),
-    )
-    show.caption(
-        show.words(
-            "note.task",
-            runs=settings.runs,
-            sequences=tiny.TEST_SEQUENCES,
-            chance=result.test.baseline,
-            blind=result.test.order_blind,
-            letters=result.test.length,
-            longer=result.longer.length,
-            chance_longer=result.longer.baseline,
-            blind_longer=result.longer.order_blind,
-        )
-    )
+        "extrapolates" if retained else "no_extrapolation", kept=retained, p=p, result=result,
+        best=names[best], best_longer=result.right_longer(best), best_usual=result.right(best),
+    )  # fmt: skip
+    show.caption(show.words("note.task", result=result, sequences=tiny.TEST_SEQUENCES))
