@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int
 
 from seqviz.core.units import Fraction
 from seqviz.stats.estimate import Estimate, mean_ci, paired_difference
+from seqviz.stats.facts import Facts
 from seqviz.stats.intervals import NORMAL_95
 
 _STEPS = 2000  # equally likely values that stand for a distribution
@@ -58,6 +59,12 @@ class Replicates:
         """How many lie where theory has 95% of all replicates, of how many."""
         inside = (theory.low <= self.values) & (self.values <= theory.high)
         return int(inside.sum()), self.values.size
+
+    def summary(self) -> Facts:
+        """State how many seeds there are, of the class and further ones, and their mean."""
+        count, own = self.values.size, int(self.of_class.sum())
+        variant = "one" if count == 1 else "all" if own == count else "some"
+        return Facts(variant, count=count, own=own, further=count - own, mean=self.estimate)
 
     def heights(self, edges: Float[np.ndarray, "edge"]) -> Int[np.ndarray, "seed"]:
         """The place of each in the pile of its bin, from 1, in the order of the seeds."""

@@ -9,7 +9,6 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.replicates import Replicates, Theory, expected
-from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axis, whisker
 from seqviz.stats.estimate import Estimate, stack
 
@@ -25,123 +24,89 @@ _LEAST = 5  # marks that a row has room for, one over the other
 def distribution_over_seeds(
     replicates: Replicates, quantity: str, theory: Theory | None = None, style: Style = STYLE
 ) -> Figure:
-    """A mark for each seed, piled up where the number lies; the mean with its 95% interval.
+    """Plot a mark for each seed, piled up where the number lies; the mean with its 95% interval.
 
     quantity: name and unit of the number. theory: how many marks it expects in each bin, its mean,
     and where it has 95% of all replicates.
     """
-    text, palette = style.text, style.palette
+    label, sheet = style.labels("figure.seeds_"), Sheet(style)
     edges, piles = bins(replicates, theory), pile(replicates, theory)
     many = None if theory is None else expected(theory, edges, replicates.values.size)
     top = max(4.0, piles[:, 1].max() + 0.5, 0.0 if many is None else many.max())
     head = 1.12 * top  # where the mean stands
     size = style.scale * min(_LARGEST, max(_SMALLEST, _ROOM * style.height / style.scale / head))
-    sheet = Sheet(style)
     panel = sheet.panel(
         axis(quantity, range=[float(edges[0]), float(edges[-1])], showgrid=False, nticks=7),
-        axis(text("figure.seeds_in_bin"), range=[0, 1.1 * head], dtick=max(1, round(head / 6))),
+        axis(label("in_bin"), range=[0, 1.1 * head], dtick=max(1, round(head / 6))),
     )
     if theory is not None and many is not None:
-        panel.reference(
-            np.repeat(edges, 2), np.concatenate(([0.0], np.repeat(many, 2), [0.0])),
-            text("figure.seeds_expected"), group="theory",
-        )  # fmt: skip
-        panel.reference(
-            [theory.mean, theory.mean], [0, head], text("figure.seeds_theory_mean"), dash="dash",
-            group="theory", legend=False,
-        )  # fmt: skip
-        panel.reference(
-            [theory.low, theory.high], [0, 0], text("figure.seeds_theory_range"), dash="solid",
-            width=5, cliponaxis=False,
-        )  # fmt: skip
+        steps = np.concatenate(([0.0], np.repeat(many, 2), [0.0]))
+        panel.reference(np.repeat(edges, 2), steps, label("expected"), group="theory")
+        panel.reference([theory.mean] * 2, [0, head], label("theory_mean"), dash="dash",
+                        group="theory", legend=False)  # fmt: skip
+        panel.reference([theory.low, theory.high], [0, 0], label("theory_range"), dash="solid",
+                        width=5, cliponaxis=False)  # fmt: skip
     x, y = piles.T
-    _marks(panel, style, replicates.of_class, x, y, replicates.seeds, replicates.values, size)
-    mean = stack([replicates.estimate])
-    ends = None if np.isnan(mean.low) else whisker(mean.mean, *mean.ci, palette.rnn, thickness=2.5)
-    panel.points(
-        mean.mean,
-        [head],
-        text("figure.seeds_mean"),
-        palette.rnn,
-        symbol="diamond",
-        size=12,
-        hover=False,
-        error_x=ends,
-    )
-    return sheet.finish(_said(replicates, theory, style))
-
-
-def _said(replicates: Replicates, theory: Theory | None, style: Style) -> str:
-    """What the figure shows, in sentences."""
-    text, n, own = style.text, replicates.values.size, int(replicates.of_class.sum())
-    mean = replicates.estimate
-    key = "alt.seeds_one" if n == 1 else "alt.seeds_all" if own == n else "alt.seeds_some"
-    observed = text(
-        key,
-        count=n,
-        own=own,
-        further=n - own,
-        mean=number(mean.mean),
-        low=number(mean.low),
-        high=number(mean.high),
-    )
+    _marks(panel, replicates.of_class, x, y, replicates.seeds, replicates.values, size)
+    _means(panel, stack([replicates.estimate]), [head], 12)
+    facts = replicates.summary()
+    observed = style.text(f"alt.seeds_{facts.variant}", **facts)
     if theory is None:
-        return observed
+        return sheet.finish(observed)
     inside, _ = replicates.within(theory)
-    return text("alt.seeds_theory", seen=observed, mean=theory.mean, low=theory.low,
-                high=theory.high, inside=inside, count=n)  # fmt: skip
+    return sheet.described("alt.seeds_theory", seen=observed, theory=theory, inside=inside,
+                           count=facts["count"])  # fmt: skip
 
 
 def kinds_over_seeds(
     result: Mapping[str, Replicates], quantity: str, style: Style = STYLE
 ) -> Figure:
-    """Several numbers of the same seeds by name, in rows: a mark for each, the mean with its 95%
-    interval below them. In a tall pile they lie partly over each other.
+    """Plot several numbers of the same seeds by name, in rows, each mean with its 95% interval.
+
+    A mark for each; the mean stands below them. In a tall pile they lie partly over each other.
     """
-    text, palette, count = style.text, style.palette, len(result)
+    label, sheet, count = style.labels("figure.seeds_"), Sheet(style), len(result)
     rows, (x, y, size) = [*result.values()], _rows(result, style)
-    sheet = Sheet(style)
     ends = _edges([row.values for row in rows])
     beyond = _BEYOND * float(ends[-1] - ends[0])
     panel = sheet.panel(
         axis(quantity, range=[ends[0] - beyond, ends[-1] + beyond], showgrid=False, nticks=7),
-        axis(text("figure.seeds_in_bin"), tickvals=np.arange(count)[::-1] + 0.5,
-             ticktext=list(result), range=[0, count + _BEYOND], showgrid=False, zeroline=False),
+        axis(label("in_bin"), tickvals=np.arange(count)[::-1] + 0.5, ticktext=list(result),
+             range=[0, count + _BEYOND], showgrid=False, zeroline=False),
     )  # fmt: skip
     for at in range(1, count):
-        panel.horizontal(at, palette.grid, width=1)
-    seeds, values = (np.tile(rows[0].seeds, count), np.concatenate([row.values for row in rows]))
+        panel.horizontal(at, style.palette.grid, width=1)
+    seeds, values = np.tile(rows[0].seeds, count), np.concatenate([row.values for row in rows])
     of_class = np.tile(rows[0].of_class, count)
-    _marks(panel, style, of_class, x.ravel(), y.ravel(), seeds, values, size)
-    means = stack(row.estimate for row in rows)
-    whiskers = None
-    if not np.isnan(means.low).any():
-        whiskers = whisker(means.mean, *means.ci, palette.rnn, thickness=2.5)
-    panel.points(
-        means.mean, np.arange(count)[::-1] + _MEAN, text("figure.seeds_mean"), palette.rnn,
-        symbol="diamond", size=11, hover=False, error_x=whiskers,
-    )  # fmt: skip
+    _marks(panel, of_class, x.ravel(), y.ravel(), seeds, values, size)
+    _means(panel, stack(row.estimate for row in rows), np.arange(count)[::-1] + _MEAN, 11)
     return sheet.finish(_said_of_kinds(result, style))
 
 
 def _marks(
-    panel: Panel, style: Style, of_class: np.ndarray, x: np.ndarray, y: np.ndarray,
-    seeds: np.ndarray, values: np.ndarray, size: float,
+    panel: Panel, of_class: np.ndarray, x: np.ndarray, y: np.ndarray, seeds: np.ndarray,
+    values: np.ndarray, size: float,
 ) -> None:  # fmt: skip
-    """One for each seed, those of the class filled."""
-    text, palette = style.text, style.palette
+    """Draw one for each seed, those of the class filled."""
+    label, palette = panel.style.labels("figure.seeds_"), panel.style.palette
+    hover = label("hover", seed="%{customdata[0]}", value="%{customdata[1]:.4g}")
     for kind, chosen, symbol, color in (
         ("class", of_class, "circle", palette.prediction),
         ("further", ~of_class, "circle-open", palette.truth),
     ):
         if chosen.any():
-            panel.points(
-                x[chosen], y[chosen], text(f"figure.seeds_{kind}"), color,
-                size=size, symbol=symbol, edge={"color": color, "width": 1.5},
-                customdata=np.column_stack((seeds[chosen], values[chosen])),
-                hover=text("figure.seeds_hover", seed="%{customdata[0]}",
-                           value="%{customdata[1]:.4g}"),
-            )  # fmt: skip
+            panel.points(x[chosen], y[chosen], label(kind), color, size=size, symbol=symbol,
+                         edge={"color": color, "width": 1.5}, hover=hover,
+                         customdata=np.column_stack((seeds[chosen], values[chosen])))  # fmt: skip
+
+
+def _means(panel: Panel, means: Estimate, y: Sequence[float] | np.ndarray, size: float) -> None:
+    """Draw diamonds at the means, with whiskers where each has an interval."""
+    color = panel.style.palette.rnn
+    unknown = np.isnan(means.low).any()
+    ends = None if unknown else whisker(means.mean, *means.ci, color, thickness=2.5)
+    panel.points(means.mean, y, panel.style.text("figure.seeds_mean"), color, symbol="diamond",
+                 size=size, hover=False, error_x=ends)  # fmt: skip
 
 
 def _rows(
@@ -167,32 +132,18 @@ def row_piles(result: Mapping[str, Replicates]) -> Float[np.ndarray, "seed 2 kin
 
 def _said_of_kinds(result: Mapping[str, Replicates], style: Style) -> str:
     """Means, and their differences seed by seed, in sentences."""
-    text, rows = style.text, [*result.values()]
-    n, own = rows[0].values.size, int(rows[0].of_class.sum())
-
-    def with_ends(mean: Estimate) -> dict[str, str]:
-        return {"mean": number(mean.mean), "low": number(mean.low), "high": number(mean.high)}
-
-    if n == 1:
-        item = [text("alt.seeds_kind_one", name=name, value=row.estimate.mean)
-               for name, row in result.items()]  # fmt: skip
-        return text("alt.seeds_kinds_one", means=text("figure.seeds_and").join(item))
-    means = [
-        text("alt.seeds_kind", name=name, **with_ends(row.estimate)) for name, row in result.items()
-    ]
+    text, join = style.text, style.text("figure.seeds_and").join
+    facts = next(iter(result.values())).summary()
+    key = "alt.seeds_kind_one" if facts.variant == "one" else "alt.seeds_kind"
+    means = [text(key, name=name, mean=row.estimate) for name, row in result.items()]
+    if facts.variant == "one":
+        return text("alt.seeds_kinds_one", means=join(means))
     pairs = [
-        text("alt.seeds_pair", one=entry, other=other, **with_ends(row.more_than(less)))
+        text("alt.seeds_pair", one=entry, other=other, mean=row.more_than(less))
         for (other, less), (entry, row) in combinations(result.items(), 2)
     ]
-    join = text("figure.seeds_and").join
-    values = {
-        "count": n,
-        "own": own,
-        "further": n - own,
-        "means": join(means),
-        "pairs": join(pairs),
-    }
-    return text("alt.seeds_kinds" if own < n else "alt.seeds_kinds_all", **values)
+    full = "alt.seeds_kinds" if facts.variant == "some" else "alt.seeds_kinds_all"
+    return text(full, means=join(means), pairs=join(pairs), **facts)
 
 
 def bins(replicates: Replicates, theory: Theory | None) -> Float[np.ndarray, "edge"]:
