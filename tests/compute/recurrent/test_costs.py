@@ -132,6 +132,9 @@ def test_times_are_medians_and_their_ratio():
     assert step_times.milliseconds(1, 8) == pytest.approx((5, 1))
     assert step_times.ratio(1, 8) == pytest.approx(5)
     assert step_times.a_step(1, 8) == pytest.approx(5 / 8)
+    facts = step_times.compared(1, 8)
+    assert facts.variant == "slower"
+    assert facts["ratio"] * facts["inverse"] == pytest.approx(1)
 
 
 def test_steps_are_timed_and_reported():
