@@ -17,7 +17,6 @@ from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_ma
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import walk_basic, walk_stage
 from seqviz.lessons.attention.lesson import lesson
-from seqviz.lessons.attention.notes import of_stage
 from seqviz.lessons.framework.output import Download
 from seqviz.models import forward_cache
 from tests.pages.attention_page import ENCODER, opened, read_by
@@ -72,8 +71,10 @@ def test_every_stage_by_hand(lang, settings, more):
         assert output.readouts["score"].caption == " · ".join(words)
         step, *others = output.notes
         same = name == "scale" and walk.divide_by * walk.temperature == 1
-        message = f"attention.note.stage_{name}" + ("_by_one" if same else "")
-        facts = of_stage(walk, weights, scores, query - 1)
+        message = f"attention.note.stage.{name}" + ("_by_one" if same else "")
+        facts = walk.numbers(name, head, query - 1)
+        assert facts["largest"] == pytest.approx(np.abs(scores).max())
+        assert facts["share"] == weights[query - 1].max()
         assert step == text(message, stage=stage, all=len(STAGES), **facts)
         # By hand: what a row gives to the words behind it.
         share = sum(weights[row, row + 1 :].sum() for row in range(8)) / 8

@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.attention.scaled import entropy
 from seqviz.core.units import Share
+from seqviz.stats.facts import Facts
 
 # What a head may be named after; the share of its weight that goes there, a mean over queries.
 HABITS = ("previous", "next", "itself", "same", "first", "separator")
@@ -43,6 +44,16 @@ class Habits:
     def of(self, measure: str, layer: int, head: int) -> float:
         """One measure of one head: "entropy", "distance" or another of the arrays."""
         return float(getattr(self, measure)[layer, head])
+
+    def ranking(self, measure: str) -> Facts:
+        """State which head has the most of a measure, and how many have half of their weight."""
+        values = getattr(self, measure)
+        layer, head = ranked(values, 1)[0]
+        return Facts(
+            "share" if measure in HABITS else "value", best=f"{layer}.{head}",
+            value=float(values[layer, head]), median=float(np.median(values)),
+            half=int((values >= NAMED_FROM).sum()), heads=values.size,
+        )  # fmt: skip
 
     def idle(self, layer: int, head: int) -> Share:
         """The weight on the first token and the separators: of a head with nothing to do."""

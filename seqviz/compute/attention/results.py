@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float
 from seqviz.compute.attention.patterns import NAMED_FROM, Habits, ranked
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.core.units import Exact, Fraction, Share, WholeShare, array_item
+from seqviz.stats.facts import Facts
 
 ROUNDING = 1e-9  # 1 - cosine below it is that of float32
 BY = ("weight", "value")  # what a map shows: a weight, or the weight times the norm of the value
@@ -63,11 +64,16 @@ class Mosaic:
         """Where the colors end."""
         return _most(self.tiles, self.by)
 
-    @property
-    def on_first(self) -> tuple[int, int]:
-        """The heads that give the first token half of their weight or more, and of how many."""
-        result = self.habits.first
-        return int((result >= NAMED_FROM).sum()), result.size
+    def first_token(self, layer: int, head: int) -> Facts:
+        """State what all heads, and one of them, give the first token."""
+        return Facts(
+            "alone" if len(self.text.pieces) == 1 else "others",
+            first=self.text.pieces[0], heads=self.carried.size,
+            count=int((self.habits.first >= NAMED_FROM).sum()),
+            heavy=int((self.carried >= NAMED_FROM).sum()),
+            norm=self.norm_of_first(layer, head), others=self.norm_of_others(layer, head),
+            weight=self.habits.of("first", layer, head), carried=self.carried_first(layer, head),
+        )  # fmt: skip
 
     def carried_first(self, layer: int, head: int) -> Share:
         """The share of what one head mixes that comes from the first token."""
@@ -112,6 +118,15 @@ class AttentionMap:
         """The key to which a query's row gives most; from 0."""
         return int(np.nan_to_num(self.weights[query]).argmax())
 
+    def row(self, query: int) -> Facts:
+        """State where a query (from 0) looks, beside the first token and itself."""
+        pieces, maximum = self.text.pieces, self.max_weight_of(query)
+        return Facts(
+            "own" if maximum == query else "other", query=pieces[query], to=pieces[maximum],
+            share=self.share_at(query, maximum), own=self.share_at(query, query),
+            first=pieces[0], on_first=self.on_first,
+        )  # fmt: skip
+
     @property
     def on_first(self) -> Share:
         """What rows give to the first token, a mean over the queries but the first.
@@ -154,6 +169,11 @@ class HeadParts:
     allowed: Bool[np.ndarray, "query key"]
 
     @property
+    def masked(self) -> Float[np.ndarray, "query key"]:
+        """Divided scores, nan where the mask forbids."""
+        return np.where(self.allowed, self.scaled, np.nan)
+
+    @property
     def carried(self) -> Float[np.ndarray, "query key"]:
         """Weights times the norms of the values: what each token adds, at most."""
         return self.weights * self.norms
@@ -163,6 +183,28 @@ class HeadParts:
         terms = self.queries[query].astype(float) * self.keys[key]
         entry = int(np.abs(terms).argmax())
         return entry + 1, float(terms[entry])
+
+    def score(self, query: int, key: int) -> Facts:
+        """State what makes a score, and its weight beside the largest of the query."""
+        entry, added = self.largest_product(query, key)
+        best = int(self.weights[query].argmax())
+        return Facts(
+            "largest" if best == key else "other",
+            query=self.text.pieces[query], to=self.text.pieces[key], best=self.text.pieces[best],
+            entry=entry, added=added, score=self.product_at(query, key), d_k=self.keys.shape[1],
+            weight=self.weight_at(query, key), most=self.weight_at(query, best),
+        )  # fmt: skip
+
+    def value(self, query: int, key: int) -> Facts:
+        """State what a weight carries, beside that of the first token."""
+        norm, norm_first = self.norms[[key, 0]].tolist()
+        carried, carried_first = self.carried[query, [key, 0]].tolist()
+        return Facts(
+            "other" if key else "first", to=self.text.pieces[key], first=self.text.pieces[0],
+            norm=norm, weight=self.weight_at(query, key), carried=carried,
+            norm_first=norm_first, weight_first=self.weight_at(query, 0),
+            carried_first=carried_first,
+        )  # fmt: skip
 
     @property
     def divisor(self) -> Exact:
@@ -229,6 +271,17 @@ class Change:
         before, after = (self.candidates[int(row.argmax())] for row in self.probabilities)
         return before, after
 
+    @property
+    def summary(self) -> Facts:
+        """State what a change comes to: of the next token, or of the sentence vector."""
+        if self.furthest == 0:
+            return Facts("none")
+        if self.text.decoder:
+            before, after = self.likeliest
+            variant = "kept" if before == after else "next"
+            return Facts(variant, before=before, after=after, bits=self.bits)
+        return Facts("vector", cosine=self.sentence, moved=self.furthest, token=self.furthest_piece)
+
     pair_before = array_item(
         "pair", 0, "Cosine of the two texts' vectors in the model as it is.", Exact
     )
@@ -269,6 +322,11 @@ class Effects:
     def largest(self) -> float:
         """The change without the head that is missed most."""
         return float(self.change[self.most_missed])
+
+    @property
+    def median(self) -> float:
+        """The median of the changes."""
+        return float(np.median(self.change))
 
     @property
     def hardly_missed(self) -> WholeShare:

@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.attention.scaled import entropy, softmax
 from seqviz.stats.estimate import standard_error
+from seqviz.stats.facts import Facts
 
 SCALINGS = ("none", "d_k", "d")
 HEADS = {"base": 8, "big": 16}  # d = 512 and 1024 with d_k = 64 (Vaswani et al. 2017, table 3)
@@ -46,6 +47,18 @@ class SoftmaxSaturation:
     def largest_at(self, d_k: int, scaling: str) -> float:
         """The largest weight, mean over the draws."""
         return self.at("largest", d_k, scaling)
+
+    def compared(self, quantity: str, d_k: int) -> Facts:
+        """State a quantity at a d_k by each scaling, beside what it is held against.
+
+        That is the same weight on all keys, or of the variance the theory without scaling.
+        """
+        even = {
+            "entropy": math.log2(self.keys), "largest": 1 / self.keys, "gradient": 0.0,
+            "variance": self.at("theory", d_k, "none"),
+        }  # fmt: skip
+        by_scaling = {scaling: self.at(quantity, d_k, scaling) for scaling in self.scalings}
+        return Facts(quantity, keys=self.keys, even=even[quantity], **by_scaling)
 
     def at(self, quantity: str, d_k: int, scaling: str) -> float:
         """A field, such as "entropy", for one of the sizes in `d_k` and one of the scalings."""

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.attention.patterns import ranked
+from seqviz.compute.attention.patterns import NAMED_FROM, ranked
 from seqviz.core.units import Share
 from seqviz.stats.estimate import ShareEstimate, mean_ci
+from seqviz.stats.facts import Facts
 from seqviz.stats.proportions import Proportion, of_share
 
 HYPOTHESES = ("pronoun", "previous", "repeated")
@@ -70,6 +71,26 @@ class HeadTrials:
     def same_of(self, layer: int, head: int) -> Share:
         """The weight on the same token in the first copy, a mean over the trials."""
         return float(self.other[:, 0, layer, head].mean())
+
+    def compared(self, layer: int, head: int) -> Facts:
+        """State what came out for a head and for the best one."""
+        largest = self.mean_of(*self.best).mean
+        facts = Facts(
+            "previous", label=f"{layer}.{head}", share=self.mean_of(layer, head),
+            texts=len(self.labels), even=self.even, best="{}.{}".format(*self.best),
+            most=largest, heads=self.means.size, half=int((self.means >= NAMED_FROM).sum()),
+        )  # fmt: skip
+        if self.hypothesis == "pronoun":
+            bound, blind = self.best_by_chance, self.decoder and np.ptp(self.share) < 1e-6
+            facts.update(chance=bound, followed=self.followed(layer, head).correct,
+                         given=self.given_to_nouns(layer, head))  # fmt: skip
+            verdict = "blind" if blind else "found" if largest > bound else "none"
+            facts.variant = f"pronoun_{verdict}"
+        elif self.hypothesis == "repeated":
+            same = ranked(self.other[:, 0].mean(0), 1)[0]
+            facts.update(same="{}.{}".format(*same), same_share=self.same_of(*same))
+            facts.variant = f"repeated_{'found' if largest >= NAMED_FROM else 'none'}"
+        return facts
 
     @property
     def best_by_chance(self) -> Share:

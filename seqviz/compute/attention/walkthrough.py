@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.attention.scaled import AttentionStages, attend, divisor
 from seqviz.core.units import VeryExact
+from seqviz.stats.facts import Facts
 
 WORDS = ("can", "you", "help", "me", "to", "translate", "this", "sentence")
 IDS = (0, 7, 1, 2, 5, 6, 4, 3)  # places of these words in the alphabet of the sentence
@@ -84,6 +85,21 @@ class AttentionWalkthrough:
         """Where a query may not look: at later words, where the walk is causal."""
         n = len(self.words)
         return ~np.tri(n, dtype=bool) if self.causal else np.zeros((n, n), bool)
+
+    def numbers(self, stage: str, head: int, row: int) -> Facts:
+        """State the numbers of a stage for a head and the query in a row, both from 0."""
+        result, at = (self.basic, ()) if stage == "basic" else (self.attention, head)
+        weights, largest = result.weights[at], float(np.abs(result.scores[at]).max())
+        best, columns = int(weights[row].argmax()), weights.sum(0)
+        divisor, share = self.divide_by * self.temperature, float(weights[row, best])
+        return Facts(
+            "scale_by_one" if stage == "scale" and divisor == 1 else stage,
+            n=len(self.words), d=D, d_k=self.d_k, heads=self.heads, joined=self.heads * self.d_k,
+            query=self.words[row], best=self.words[best], share=share, rest=1 - share,
+            itself=float(np.diag(weights).mean()), largest=largest, divisor=divisor,
+            scaled=largest / divisor, closed=int(self.forbidden.sum()), cells=self.forbidden.size,
+            low=float(columns.min()), high=float(columns.max()),
+        )  # fmt: skip
 
 
 def walk(

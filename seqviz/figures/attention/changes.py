@@ -23,7 +23,7 @@ def head_switches(
     mean: Change | None = None,
     style: Style = STYLE,
 ) -> Figure:
-    """Left the switchboard of all heads, to be clicked; right what the change does.
+    """Plot the switchboard of all heads, to be clicked (left), and what the change does (right).
 
     Of a decoder (which has candidates) the probabilities of the next token before and after; of an
     encoder how far each token's vector has moved (1 - cosine). off: (layer, head), each from 0.
@@ -37,22 +37,14 @@ def head_switches(
     sheet = Sheet(style)
     board = HeadGrid(sheet, *on.shape, across=_LEFT)
     board.cells(
-        on,
-        text("figure.head_on"),
-        ColorScale([[0, palette.highlight], [1, palette.band]], 0, 1),
-        bar=None,
-        xgap=2,
-        ygap=2,
-        text=np.where(board.turned(on) == 1, "", "×"),
-        texttemplate="%{text}",
+        on, text("figure.head_on"), ColorScale([[0, palette.highlight], [1, palette.band]], 0, 1),
+        bar=None, xgap=2, ygap=2, hover=board.hover("figure.hover_switch"),
+        text=np.where(board.turned(on) == 1, "", "×"), texttemplate="%{text}",
         textfont={"size": 15 * style.scale, "color": palette.truth},
-        hover=board.hover("figure.hover_switch"),
-    )
-    summary = (
-        _next_tokens(sheet, change, mean) if change.candidates else _moved(sheet, change, mean)
-    )
+    )  # fmt: skip
     switched = text("alt.switches", off=int((on == 0).sum()), all=on.size)
-    return sheet.finish(f"{switched} {summary}")
+    effect = _next_tokens if change.candidates else _moved
+    return sheet.finish(f"{switched} {effect(sheet, change, mean)}")
 
 
 def _next_tokens(sheet: Sheet, change: Change, mean: Change | None) -> str:
@@ -61,15 +53,11 @@ def _next_tokens(sheet: Sheet, change: Change, mean: Change | None) -> str:
     pieces, probabilities = change.candidates, change.probabilities
     names = [escape({"\t": "⇥"}.get(piece, piece.replace("\n", "⏎"))) for piece in pieces]
     sheet.page["bargap"] = 0.25
+    reach = [0, 1.25 * float(probabilities.max(initial=1e-9))]
     panel = sheet.panel(
-        axes.axis(
-            text("figure.next_probability"),
-            range=[0, 1.25 * float(probabilities.max(initial=1e-9))],
-            nticks=5,
-        ),
-        axes.names(names, text("figure.next_token"), range=[len(names) + 0.6, 0.4]),
-        across=_RIGHT,
-    )
+        axes.axis(text("figure.next_probability"), range=reach, nticks=5),
+        axes.ranked(names, text("figure.next_token")), across=_RIGHT,
+    )  # fmt: skip
     series = [
         ("heads_all_on", probabilities[0], palette.baseline),
         ("heads_now" if mean is None else "heads_zero", probabilities[1], palette.prediction),
@@ -79,23 +67,10 @@ def _next_tokens(sheet: Sheet, change: Change, mean: Change | None) -> str:
         values = np.array([probability.get(piece, np.nan) for piece in pieces])
         series.append(("heads_mean", values, palette.highlight))
     for name, values, color in series:
-        panel.bars(
-            np.arange(1, len(names) + 1),
-            values,
-            text(f"figure.{name}"),
-            color,
-            sideways=True,
-            ends=["< 0.001" if v < 0.001 else number(v) for v in values],
-            hover=False,
-        )
-    before, after = (int(row.argmax()) for row in probabilities)
-    return text(
-        "alt.next_tokens",
-        before=pieces[before],
-        p=probabilities[0, before],
-        after=pieces[after],
-        q=probabilities[1, after],
-    )
+        panel.ranked_bars(values, text(f"figure.{name}"), color, hover=False,
+                          ends=["< 0.001" if v < 0.001 else number(v) for v in values])  # fmt: skip
+    (before, after), (p, q) = change.likeliest, probabilities.max(1)
+    return text("alt.next_tokens", before=before, p=p, after=after, q=q)
 
 
 def _moved(sheet: Sheet, change: Change, mean: Change | None) -> str:
@@ -108,59 +83,41 @@ def _moved(sheet: Sheet, change: Change, mean: Change | None) -> str:
     reach = [0, 1.05 * max(0.01, *(float(values.max(initial=0)) for _, values, _ in series))]
     panel = sheet.panel(
         axes.axis(name, range=reach, nticks=5),
-        axes.tokens(sheet.style, pieces, text("figure.token"), upright=True),
-        across=_RIGHT,
-    )
+        axes.tokens(sheet.style, pieces, text("figure.token"), upright=True), across=_RIGHT,
+    )  # fmt: skip
+    several = mean is not None
     for key, values, color in series:
-        panel.bars(
-            np.arange(1, len(values) + 1),
-            values,
-            name if mean is None else text(f"figure.{key}"),
-            color,
-            sideways=True,
-            legend=mean is not None,
-            hover="%{y}: %{x:.4f}" + (NAMED if mean is not None else ""),
-        )
-    furthest = int(np.argmax(moved)) if len(moved) else 0
-    return text("alt.moved", most=pieces[furthest], value=moved[furthest])
+        panel.ranked_bars(values, text(f"figure.{key}") if several else name, color, legend=several,
+                          hover="%{y}: %{x:.4f}" + (NAMED if several else ""))  # fmt: skip
+    return text("alt.moved", most=change.furthest_piece, value=moved.max())
 
 
 def attention_mask(attention_map: AttentionMap, style: Style = STYLE) -> Figure:
-    """Left who may look at whom, to be clicked (x key, y query); right one head under this mask."""
+    """Plot who may look at whom, to be clicked (left), and one head under this mask (right).
+
+    x: key, y: query.
+    """
     text, palette = style.text, style.palette
     pieces, allowed = attention_map.text.pieces, attention_map.allowed
     keys = axes.tokens(style, pieces, text("figure.keys"), limit=_NAMED)
     queries = axes.tokens(style, pieces, text("figure.queries"), upright=True)
     sheet = Sheet(style)
-    mask = sheet.panel(keys, queries, across=(0, 0.42), title=text("figure.who_may"))
-    crosses: dict[str, Any] = {
-        "text": np.where(allowed, "", "×"),
-        "texttemplate": "%{text}",
-        "textfont": {"size": 13 * style.scale, "color": palette.band},
-    }
+    others = {**queries, "showticklabels": False, "title": {"text": ""}}  # as on the left
+    title = text("figure.head_label", layer=attention_map.layer, head=attention_map.head)
+    mask, head = sheet.row((keys, queries), (keys, others), gaps=(0.42, 0.52, 0.94),
+                           titles=(text("figure.who_may"), title))  # fmt: skip
+    gap = 1 if len(pieces) <= 64 else 0
+    crosses: dict[str, Any] = {"text": np.where(allowed, "", "×"), "texttemplate": "%{text}",
+               "textfont": {"size": 13 * style.scale, "color": palette.band}}  # fmt: skip
     mask.cells(
-        allowed.astype(np.uint8),
-        text("figure.allowed"),
-        ColorScale([[0, palette.baseline], [1, palette.band]], 0, 1),
-        bar=None,
-        pick=True,
-        xgap=1 if len(pieces) <= 64 else 0,
-        ygap=1 if len(pieces) <= 64 else 0,
-        hover=text("figure.hover_allowed", query="%{y}", key="%{x}"),
+        allowed.astype(np.uint8), text("figure.allowed"),
+        ColorScale([[0, palette.baseline], [1, palette.band]], 0, 1), bar=None, pick=True,
+        xgap=gap, ygap=gap, hover=text("figure.hover_allowed", query="%{y}", key="%{x}"),
         **(crosses if len(pieces) <= _CROSSED else {}),
-    )
-    head = sheet.panel(
-        keys,
-        {**queries, "showticklabels": False, "title": {"text": ""}},  # as on the left
-        across=(0.52, 0.94),
-        title=text("figure.head_label", layer=attention_map.layer, head=attention_map.head),
-    )
+    )  # fmt: skip
     head.weights(attention_map.weights, allowed, texttemplate=None)
     return sheet.described(
-        "alt.permissions",
-        tokens=len(pieces),
-        share=100 * float(allowed.mean()),
+        "alt.permissions", names=dict.fromkeys(("x", "y", "x2", "y2"), pieces), gap=0.2,
+        tokens=len(pieces), share=attention_map.share_allowed,
         blind=int((~allowed).all(1).sum()),
-        names={"x": pieces, "y": pieces, "x2": pieces, "y2": pieces},
-        gap=0.2,
-    )
+    )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,24 +21,21 @@ _MOST = 10  # heads that have a bar
 def heads_by_measure(
     mosaic: Mosaic, measure: str, layer: int, head: int, style: Style = STYLE
 ) -> Figure:
-    """Left all heads as a grid (a click gives one), right those with the most of a measure.
+    """Plot all heads as a grid, to be clicked (left), and those with the most of a measure (right).
 
     measure: a field of `Habits`; shares have a scale that ends at 1, and a line from where on a
     head is named after it. layer, head: the chosen ones, from 0, the last where there are fewer.
     """
     return _ranked(
-        getattr(mosaic.habits, measure),
-        style.text(f"figure.habit_{measure}"),
-        (layer, head),
-        style,
-        names=head_names(mosaic.habits, style.text, shares=False),
+        getattr(mosaic.habits, measure), style.text(f"figure.habit_{measure}"), (layer, head),
+        style, names=head_names(mosaic.habits, style.text, shares=False),
         share=measure in (*HABITS, "spread"),
         named_from=NAMED_FROM if measure in HABITS else None,
-    )
+    )  # fmt: skip
 
 
 def head_importance(effects: Effects, layer: int, head: int, style: Style = STYLE) -> Figure:
-    """What each head alone is worth for this text: what is lost when it is switched off.
+    """Plot what is lost when each head alone is switched off, for this text.
 
     Bits of the next token (decoder) or the cosine of the sentence vector (encoder); heads that were
     not switched off yet are blank. layer, head: the chosen ones, from 0.
@@ -49,7 +47,7 @@ def head_importance(effects: Effects, layer: int, head: int, style: Style = STYL
 def importance_so_far(
     trail: Sequence[Effects], layer: int, head: int, style: Style = STYLE
 ) -> Figure:
-    """The same while heads are still being switched off, one after the other."""
+    """Plot the same while heads are still being switched off, one after the other."""
     return head_importance(trail[-1], layer, head, style)
 
 
@@ -85,15 +83,12 @@ def _ranked(
     grid = HeadGrid(sheet, layers, heads, across=_GRID)
     top = 1.0 if share else float(finite.max(initial=0)) or 1.0
     grid.cells(
-        values.astype(np.float32),
-        measure,
+        values.astype(np.float32), measure,
         scales.unit_scale(min(0.0, float(finite.min(initial=0))), top),
-        xgap=1,
-        ygap=1,
-        hoverongaps=False,
+        xgap=1, ygap=1, hoverongaps=False,
         colorbar=scales.color_bar(style, "", x=_GRID[1] + 0.01),  # its name stands over the grid
         hover=grid.hover("figure.hover_measure", measure=measure, value="%{z:.3g}"),
-    )
+    )  # fmt: skip
     chosen = min(chosen[0], layers - 1), min(chosen[1], heads - 1)
     grid.outline(*chosen)
     bars = _bars(sheet, values, measure, order, labels, chosen)
@@ -102,15 +97,10 @@ def _ranked(
     sheet.headline(measure, yshift=6)
     first = order[0] if order else (0, 0)
     return sheet.described(
-        "alt.ranked_heads",
-        measure=measure,
-        layer=first[0],
-        head=first[1],
-        value=values[first],
-        name=labels[0] or "–",
-        median=number(np.median(finite)) if finite.size else "–",
-        names={bars.y: [f"{a}.{b}" for a, b in order]},
-    )
+        "alt.ranked_heads", names={bars.y: [f"{a}.{b}" for a, b in order]}, measure=measure,
+        layer=first[0], head=first[1], value=values[first], name=labels[0] or "–",
+        median=float(np.median(finite)) if finite.size else math.nan,
+    )  # fmt: skip
 
 
 def _bars(
@@ -126,21 +116,14 @@ def _bars(
     lengths = [float(values[position]) for position in order]
     panel = sheet.panel(
         axes.axis(measure, range=[0, 2.3 * max([*lengths, 1e-12])], showgrid=False, nticks=4),
-        axes.names(
-            [f"{a}.{b}" for a, b in order],
-            text("figure.layer_head"),
-            range=[max(len(order), 1) + 0.5, 0.5],
-        ),
+        axes.ranked([f"{a}.{b}" for a, b in order], text("figure.layer_head"),
+                    range=[max(len(order), 1) + 0.5, 0.5]),
         across=_BARS,
-    )
-    panel.bars(
-        np.arange(1, len(order) + 1),
-        lengths,
-        measure,
+    )  # fmt: skip
+    panel.ranked_bars(
+        lengths, measure,
         [palette.highlight if position == chosen else palette.prediction for position in order],
-        sideways=True,
         ends=[f" {number(v)}  {words}" for v, words in zip(lengths, labels, strict=False)],
-        legend=False,
-        hover=False,
-    )
+        legend=False, hover=False,
+    )  # fmt: skip
     return panel

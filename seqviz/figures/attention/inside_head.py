@@ -13,7 +13,7 @@ from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, esc
 from seqviz.plotting.tokens import numbered
 
 _WRITTEN = 16  # tokens whose numbers find room above the bars
-_ACROSS = ((0, 0.3), (0.33, 0.63), (0.67, 0.8), (0.84, 0.97))
+_GAPS = (0.3, 0.33, 0.63, 0.67, 0.8, 0.84, 0.97)
 _HEIGHT, _GAP = 0.19, 0.08  # of the panels from scores to weights
 _LAST = {"weight": "weights", "value": "carried"}
 
@@ -21,54 +21,57 @@ _LAST = {"weight": "weights", "value": "carried"}
 def query_key_products(
     head_parts: HeadParts, query: int, key: int, by: str = "weight", style: Style = STYLE
 ) -> Figure:
-    """From left to right: the query and all keys, their products entry by entry, scores, weights.
+    """Plot from left to right the query and all keys, their products by entry, scores, weights.
 
     The first row of the left panel is the query's vector. A row of products sums to the score
     before it is divided. query, key: from 1, the last token where there are fewer. by: "value" for
     weights times the norms of the values. A click on a row chooses the key (y).
     """
-    text, palette, pieces = style.text, style.palette, head_parts.text.pieces
+    text, pieces, last = style.text, head_parts.text.pieces, _LAST[by]
     tokens, d_k = head_parts.keys.shape
     query, key = min(query, tokens), min(key, tokens)
     q = head_parts.queries[query - 1].astype(np.float64)
     terms = q * head_parts.keys.astype(np.float64)
-    last = _LAST[by]
     names = [text(f"figure.parts_{part}") for part in ("keys", "products", "scaled", last)]
-    rows = _rows(head_parts, query, style)
-    # On a phone these have their own labels: none for the query, whose row is in the first only.
-    own = ["", *rows["ticktext"][1:]]
-    others = {**rows, "ticktext": own, "showticklabels": False, "title": {"text": ""}}
+    stages = [
+        np.where(head_parts.allowed[query - 1], values[query - 1], np.nan).astype(float)
+        for values in (head_parts.scaled, getattr(head_parts, last))
+    ]
     ticks = sorted({1, max(1, d_k // 2), d_k})
     entries = axes.axis(
         text("figure.entry"), range=[0.5, d_k + 0.5], tickvals=ticks, showgrid=False
     )
+    along = [
+        _along(*item) for item in zip(stages, (names[2], text(f"figure.axis_{last}")), strict=True)
+    ]
+    rows = _rows(head_parts, query, style)
+    # On a phone these have their own labels: none for the query, whose row is in the first only.
+    own = ["", *rows["ticktext"][1:]]
+    others = {**rows, "ticktext": own, "showticklabels": False, "title": {"text": ""}}
     sheet = Sheet(style)
-    left = sheet.panel(entries, rows, across=_ACROSS[0], title=names[0])
+    vectors, products, *bars = sheet.row(
+        (entries, rows), (entries, others), *((axis, others) for axis in along),
+        gaps=_GAPS, titles=names,
+    )  # fmt: skip
     # The query's row stands above the keys with a gap of half a row, where 0 is on the axis.
-    _entries(left, np.vstack([q, head_parts.keys]), names[0], key, first=0)
-    left.horizontal(0.5, palette.truth, width=1.5, layer="above")
-    middle = sheet.panel(entries, others, across=_ACROSS[1], title=names[1])
-    _entries(middle, terms, names[1], key)
-    visible = []
-    under = (names[2], text(f"figure.axis_{last}"))
-    both = zip((head_parts.scaled, getattr(head_parts, last)), under, strict=True)
-    for index, (values, axis) in enumerate(both, 2):
-        row = np.where(head_parts.allowed[query - 1], values[query - 1], np.nan).astype(float)
-        low, high = np.nanmin(row, initial=0), np.nanmax(np.abs(row), initial=0) or 1.0
-        reach = [low - 0.5 * high if low < 0 else 0, 1.5 * high]
-        along = axes.axis(axis, range=reach, nticks=3, showgrid=False)
-        panel = sheet.panel(along, others, across=_ACROSS[index], title=names[index])
+    _entries(vectors, np.vstack([q, head_parts.keys]), names[0], key, first=0)
+    vectors.horizontal(0.5, style.palette.truth, width=1.5, layer="above")
+    _entries(products, terms, names[1], key)
+    for panel, row, name in zip(bars, stages, names[2:], strict=True):
         written = [number(v) for v in row] if tokens <= _WRITTEN else None
-        _bars(panel, row, names[index], key, written, sideways=True)
-        visible.append(row[key - 1])
+        _bars(panel, row, name, key, written, sideways=True)
     return sheet.described(
-        f"alt.products{'' if by == 'weight' else '_carried'}",
-        query=pieces[query - 1],
-        key=pieces[key - 1],
-        d_k=d_k,
-        score=terms[key - 1].sum(),
-        scaled=visible[0],
-        weight=visible[1],
+        f"alt.products{'' if by == 'weight' else '_carried'}", query=pieces[query - 1],
+        key=pieces[key - 1], d_k=d_k, score=terms[key - 1].sum(), scaled=stages[0][key - 1],
+        weight=stages[1][key - 1],
+    )  # fmt: skip
+
+
+def _along(row: np.ndarray, title: str) -> dict[str, Any]:
+    """The axis of bars that lie on their sides, with room for their numbers."""
+    low, high = np.nanmin(row, initial=0), np.nanmax(np.abs(row), initial=0) or 1.0
+    return axes.axis(
+        title, range=[low - 0.5 * high if low < 0 else 0, 1.5 * high], nticks=3, showgrid=False
     )
 
 
@@ -89,48 +92,32 @@ def _entries(panel: Panel, z: np.ndarray, name: str, key: int, first: int = 1) -
     """Vectors as rows from `first` on; the row of the chosen key is outlined."""
     anchor = {"key": "%{y}", "entry": "%{x}", "value": "%{z:.4f}"}
     panel.cells(
-        z.astype(np.float32),
-        name,
-        scales.signed(float(np.percentile(np.abs(z), 99)) or 1.0),
-        y=np.arange(first, first + len(z)),
-        bar=None,
-        pick=True,
+        z.astype(np.float32), name, scales.signed(float(np.percentile(np.abs(z), 99)) or 1.0),
+        y=np.arange(first, first + len(z)), bar=None, pick=True,
         hover=panel.style.text("figure.hover_entry", **anchor) + NAMED,
-    )
+    )  # fmt: skip
     panel.outline(panel.style.palette.highlight, row=key)
 
 
 def _bars(
-    panel: Panel,
-    values: np.ndarray,
-    name: str,
-    key: int,
-    written: Sequence[str] | None,
-    sideways: bool = False,
-    **more: Any,
-) -> None:
+    panel: Panel, values: np.ndarray, name: str, key: int, written: Sequence[str] | None,
+    sideways: bool = False, **more: Any,
+) -> None:  # fmt: skip
     """One bar a key, with its number; that of the chosen key is lit."""
-    palette, positions = panel.style.palette, np.arange(1, len(values) + 1)
+    colors = [panel.style.palette.prediction] * len(values)
+    colors[key - 1] = panel.style.palette.highlight
     at, length = ("y", "x") if sideways else ("x", "y")
     hover = panel.style.text("figure.hover_bar", key=f"%{{{at}}}", value=f"%{{{length}:.4f}}")
-    panel.bars(
-        positions,
-        values,
-        name,
-        [palette.highlight if position == key else palette.prediction for position in positions],
-        sideways=sideways,
-        ends=written,
-        ends_size=11,
-        legend=False,
-        hover=hover + NAMED,
-        **more,
+    draw = panel.ranked_bars if sideways else panel.token_bars
+    draw(
+        values, name, colors, ends=written, ends_size=11, legend=False, hover=hover + NAMED, **more
     )
 
 
 def scores_to_weights(
     head_parts: HeadParts, query: int, key: int, by: str = "weight", style: Style = STYLE
 ) -> Figure:
-    """From scores to weights for one query, top to bottom: q·k, divided, masked, softmax.
+    """Plot from top to bottom one query's way to its weights: q·k, divided, masked, softmax.
 
     query, key: from 1, the last token where there are fewer; a click on a bar chooses the key (x).
     by: with "value" the weights times the norms of the values stand below, and the divided scores
@@ -139,15 +126,10 @@ def scores_to_weights(
     text, pieces = style.text, head_parts.text.pieces
     query, key = min(query, len(pieces)), min(key, len(pieces))
     at, few = query - 1, len(pieces) <= _WRITTEN
-    stages = {
-        "scores": head_parts.scores[at].astype(float),
-        "scaled": head_parts.scaled[at].astype(float),
-        "masked": np.where(head_parts.allowed[at], head_parts.scaled[at], np.nan).astype(float),
-        "weights": head_parts.weights[at].astype(float),
-    }
+    names = ["scores", "scaled", "masked", "weights"]
     if by == "value":  # in place of a stage, or the panels would be too low
-        stages["carried"] = head_parts.carried[at].astype(float)
-        del stages["scaled"]
+        names = ["scores", "masked", "weights", "carried"]
+    stages = {name: getattr(head_parts, name)[at].astype(float) for name in names}
     # On a phone the numbers would run into one another: those that find no room are left out.
     sheet = Sheet(style, uniformtext={"minsize": 10 * style.scale, "mode": "hide"})
     x: Any = axes.tokens(style, pieces, text("figure.keys"), anchor=f"y{len(stages)}")
@@ -165,22 +147,18 @@ def scores_to_weights(
               textangle=0, constraintext="outside")  # fmt: skip
         panel.title(name, xref="paper")
         for position in 1 + np.flatnonzero(~np.isfinite(values)) if few else ():
-            quiet = {"size": 11, "color": style.palette.baseline}
-            panel.words("−∞", int(position), 0, yanchor="bottom", **quiet)
+            panel.words("−∞", int(position), 0, yanchor="bottom", size=11,
+                        color=style.palette.baseline)  # fmt: skip
     of_query = text("figure.of_query", query=escape(pieces[at]), at=query)
     sheet.words(of_query, 1, 1, xanchor="right", yanchor="bottom", yshift=10 * style.scale, size=14)
     best = int(np.argmax(stages["weights"]))
-    return sheet.described(
-        "alt.chain",
-        query=pieces[at],
-        key=pieces[key - 1],
-        score=head_parts.scores[at, key - 1],
-        scaled=head_parts.scaled[at, key - 1],
-        weight=head_parts.weights[at, key - 1],
-        best=pieces[best],
-        most=stages["weights"][best],
-        names={"x": pieces},
+    score, scaled, weight = (
+        getattr(head_parts, name)[at, key - 1] for name in ("scores", "scaled", "weights")
     )
+    return sheet.described(
+        "alt.chain", names={"x": pieces}, query=pieces[at], key=pieces[key - 1], score=score,
+        scaled=scaled, weight=weight, best=pieces[best], most=stages["weights"][best],
+    )  # fmt: skip
 
 
 def _upright(stage: str, values: np.ndarray, style: Style) -> dict[str, Any]:
@@ -189,9 +167,7 @@ def _upright(stage: str, values: np.ndarray, style: Style) -> dict[str, Any]:
     low, high = float(finite.min(initial=0)), float(finite.max(initial=0))
     reach = (high - low) or 1.0
     return axes.axis(
-        style.text(f"figure.axis_{stage}"),
+        style.text(f"figure.axis_{stage}"), nticks=3, zeroline=True,
         range=[low - (0.35 * reach if low < 0 else 0), high + 0.4 * reach],
-        nticks=3,
-        zeroline=True,
         zerolinecolor=style.palette.baseline,
-    )
+    )  # fmt: skip

@@ -19,7 +19,7 @@ _SHOWN = {"weight": "weight", "value": "carried"}
 
 
 def head_mosaic(mosaic: Mosaic, layer: int, head: int, style: Style = STYLE) -> Figure:
-    """Every head a small map, as one image; a click gives the head.
+    """Plot every head as a small map, all in one image; a click gives the head.
 
     Where there are more layers than heads, layers run from left to right. layer, head: the chosen
     ones, from 0, the last where there are fewer. On hover: what a head does, its entropy in bits,
@@ -34,38 +34,23 @@ def head_mosaic(mosaic: Mosaic, layer: int, head: int, style: Style = STYLE) -> 
     sheet = Sheet(style)
     grid = HeadGrid(sheet, layers, heads)
     grid.cells(
-        entropy.astype(np.float32),
-        text("figure.entropy_bits"),
-        scales.unit_scale(),
-        bar=None,
-        text=grid.turned(_said(mosaic, style)),
-        hover="%{text}",
+        entropy.astype(np.float32), text("figure.entropy_bits"), scales.unit_scale(), bar=None,
+        text=grid.turned(_said(mosaic, style)), hover="%{text}",
         opacity=0,  # the picture is seen; this is what hovers and clicks meet
-    )
+    )  # fmt: skip
     sheet.page["images"] = [_picture(grid.turned(mosaic.tiles), mosaic.max_weight)]
     grid.panel.key(scales.weights(mosaic.max_weight), text(f"figure.{_SHOWN[mosaic.by]}"))
     grid.outline(layer, head)
+    label = text("figure.head_label", layer=layer, head=head)
+    chosen = text("figure.tile", label=label, name=name, bits=text("figure.bits", bits=bits))
     reduced = text("figure.reduced", cells=mosaic.cells)
-    sheet.headline(
-        text(
-            "figure.tile",
-            label=text("figure.head_label", layer=layer, head=head),
-            name=name,
-            bits=text("figure.bits", bits=bits),
-        )
-        + (f" · {reduced}" if mosaic.cells > 1 else "")
-    )
+    sheet.headline(f"{chosen} · {reduced}" if mosaic.cells > 1 else chosen)
     return sheet.described(
         "alt.mosaic" if mosaic.by == "weight" else "alt.mosaic_carried",
-        layers=layers,
-        heads=heads,
-        layer=layer,
-        head=head,
-        name=name,
-        entropy=bits,
+        layers=layers, heads=heads, layer=layer, head=head, name=name, entropy=bits,
         sharpest="{}.{}".format(*divmod(int(entropy.argmin()), heads)),
         broadest="{}.{}".format(*divmod(int(entropy.argmax()), heads)),
-    )
+    )  # fmt: skip
 
 
 def _said(mosaic: Mosaic, style: Style) -> np.ndarray:
@@ -90,25 +75,17 @@ def _picture(tiles: np.ndarray, maximum: float) -> dict[str, Any]:
     source, (high, wide) = picture(tiles, _GAP, _TILE, maximum)
     rows, columns = tiles.shape[:2]
     return {
-        "source": source,
-        "xref": "x",
-        "yref": "y",
+        "source": source, "xref": "x", "yref": "y", "layer": "below",
         # Half of the gap to the left of each tile, so that the outline of the chosen one is even.
-        "x": -0.5 + _GAP / wide / 2,
-        "y": -0.5 + _GAP / high / 2,
-        "sizex": columns,
-        "sizey": rows,
-        "xanchor": "left",
-        "yanchor": "top",
-        "sizing": "stretch",
-        "layer": "below",
-    }
+        "x": -0.5 + _GAP / wide / 2, "y": -0.5 + _GAP / high / 2, "sizex": columns, "sizey": rows,
+        "xanchor": "left", "yanchor": "top", "sizing": "stretch",
+    }  # fmt: skip
 
 
 def attention_map(
     attention_map: AttentionMap, query: int, key: int, style: Style = STYLE
 ) -> Figure:
-    """The weights of a head, or a mean over heads, with their tokens.
+    """Plot the weights of a head, or a mean over heads, with their tokens.
 
     query, key: the chosen cell, from 1, the last token where there are fewer; its row and the cell
     are outlined, and a click gives another (x key, y query). Blank where the mask forbids to look.
@@ -123,10 +100,9 @@ def attention_map(
 
 
 def rollout_map(attention_map: AttentionMap, query: int, key: int, style: Style = STYLE) -> Figure:
-    """Attention rollout up to the layer of `attention_map`; query and key as in `attention_map`."""
-    return _map(
-        attention_map, style.text("figure.rollout_to", layer=attention_map.layer), query, key, style
-    )
+    """Plot attention rollout up to the layer of a map; query and key as in `attention_map`."""
+    title = style.text("figure.rollout_to", layer=attention_map.layer)
+    return _map(attention_map, title, query, key, style)
 
 
 def _map(attention_map: AttentionMap, title: str, query: int, key: int, style: Style) -> Figure:
@@ -152,13 +128,7 @@ def _map(attention_map: AttentionMap, title: str, query: int, key: int, style: S
     sheet.headline(f"{escape(title)}<br>{text(f'figure.chosen_weight{carried}', **values)}")
     sheet.margin(t=58 * style.scale)
     return sheet.described(
-        f"alt.attention_map{carried}",
-        title=title,
-        tokens=len(pieces),
-        query=of_query,
-        key=to_key,
-        weight=weight,
-        most=pieces[largest_at],
-        share=row[largest_at],
-        names={"x": pieces, "y": pieces},
-    )
+        f"alt.attention_map{carried}", names={"x": pieces, "y": pieces}, title=title,
+        tokens=len(pieces), query=of_query, key=to_key, weight=weight,
+        most=pieces[largest_at], share=row[largest_at],
+    )  # fmt: skip

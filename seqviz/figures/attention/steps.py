@@ -11,16 +11,10 @@ PROJECTIONS = ("query", "key", "value")
 
 
 def walk_stage(
-    walk: AttentionWalkthrough,
-    stage: str,
-    head: int,
-    query: int,
-    key: int,
-    part: str = "query",
-    joined: bool = False,
-    style: Style = STYLE,
-) -> Figure:
-    """One stage, its input on the left and its result on the right, the row of a query lit.
+    walk: AttentionWalkthrough, stage: str, head: int, query: int, key: int, part: str = "query",
+    joined: bool = False, style: Style = STYLE,
+) -> Figure:  # fmt: skip
+    """Plot one stage, its input on the left and its result on the right, the row of a query lit.
 
     stage: one of `STAGES`. head: from 0. query, key: words counted from 1; a click on a matrix of
     words against words gives both (x = key, y = query). part: which projection the stage "project"
@@ -40,7 +34,7 @@ def walk_stage(
 
 
 def walk_basic(walk: AttentionWalkthrough, query: int, key: int, style: Style = STYLE) -> Figure:
-    """Attention without parameters: words, their products, and the weights; words from 1.
+    """Plot attention without parameters: words, their products, and the weights; words from 1.
 
     Raises ValueError for a word that there is not.
     """

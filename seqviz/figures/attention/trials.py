@@ -18,7 +18,7 @@ _NAMED = 9  # heads or layers side by side whose numbers find room on a phone
 
 
 def head_on_pairs(head_trials: HeadTrials, layer: int, head: int, style: Style = STYLE) -> Figure:
-    """Left all heads by their part of the right noun; right the chosen head, pair by pair.
+    """Plot all heads by their part of the right noun (left), and one head pair by pair (right).
 
     Of each pair the part of the first noun in the sentence in which it is right, and in the one in
     which it is wrong: a head that follows the word that changes has the first on the right of 50%
@@ -32,7 +32,7 @@ def head_on_pairs(head_trials: HeadTrials, layer: int, head: int, style: Style =
         axes.ranks(head_trials.labels, text("figure.pair"), text("figure.pair"), limit=30),
         across=_TRIALS,
     )
-    panel.vertical(50, palette.baseline, width=1.5, dash="dot")
+    panel.chance_line(sideways=True)
     rows = np.arange(1, len(head_trials.labels) + 1)
     right, wrong = (100 * head_trials.other[:, sentence, layer, head] for sentence in (0, 1))
     gaps = np.full(len(rows), np.nan)
@@ -47,7 +47,7 @@ def head_on_pairs(head_trials: HeadTrials, layer: int, head: int, style: Style =
 
 
 def head_on_texts(head_trials: HeadTrials, layer: int, head: int, style: Style = STYLE) -> Figure:
-    """Left all heads by their mean share; right the chosen head on each text, ordered by size.
+    """Plot all heads by their mean share (left), and one head on each text, by size (right).
 
     The mean has its 95% interval, and a line stands where a head is that gives all alike.
     layer, head: from 0, the last where there are fewer; a click on the grid gives another.
@@ -73,7 +73,7 @@ def head_on_texts(head_trials: HeadTrials, layer: int, head: int, style: Style =
 
 
 def trials_so_far(done: Any, style: Style = STYLE) -> Figure:
-    """How much of the texts has been read."""
+    """Plot how much of the texts has been read."""
     return share_done(
         done, style, read="figure.texts_read", of="figure.all_texts", alt="alt.trials_so_far"
     )
@@ -97,18 +97,13 @@ def _grid(head_trials: HeadTrials, layer: int, head: int, style: Style) -> tuple
     if even:
         words = [f"{100 * head_trials.even + tick:.0f}%" for tick in ticks]
         scale = scales.ColorScale(scale.colors, scale.low, scale.high, (ticks, words))
+    bar = {"x": _GRID[1] + 0.01, "y": sum(up) / 2, "len": up[1] - up[0]}
     grid.cells(
-        visible.astype(np.float32),
-        measure,
-        scale,
-        xgap=1,
-        ygap=1,
-        colorbar=scales.color_bar(
-            style, "", scale.ticks, x=_GRID[1] + 0.01, y=sum(up) / 2, len=up[1] - up[0]
-        ),
+        visible.astype(np.float32), measure, scale, xgap=1, ygap=1,
+        colorbar=scales.color_bar(style, "", scale.ticks, **bar),
         text=grid.turned(np.array([[percent(v) for v in row] for row in means])),
         hover=grid.hover("figure.hover_measure", measure=measure, value="%{text}"),
-    )
+    )  # fmt: skip
     grid.outline(layer, head)
     if even:  # the color of what is chosen is that of what is above even
         at = (layer, head) if grid.deep else (head, layer)
@@ -129,15 +124,7 @@ def _measure(head_trials: HeadTrials, style: Style) -> str:
 def _described(sheet: Sheet, head_trials: HeadTrials, layer: int, head: int) -> Figure:
     share, best = head_trials.mean_of(layer, head), head_trials.best
     return sheet.described(
-        "alt.trials",
-        measure=sheet.style.text(f"figure.share_{head_trials.hypothesis}"),
-        texts=len(head_trials.labels),
-        layer=layer,
-        head=head,
-        value=share.mean,
-        low=share.low,
-        high=share.high,
-        even=head_trials.even,
-        best=f"{best[0]}.{best[1]}",
-        most=head_trials.mean_of(*best).mean,
-    )
+        "alt.trials", measure=sheet.style.text(f"figure.share_{head_trials.hypothesis}"),
+        texts=len(head_trials.labels), layer=layer, head=head, share=share, even=head_trials.even,
+        best=f"{best[0]}.{best[1]}", most=head_trials.mean_of(*best).mean,
+    )  # fmt: skip

@@ -153,15 +153,11 @@ def _cells(panel: Panel, matrix: Matrix, barred: bool) -> None:
             keys["textfont"]["size"] = 13 * style.scale
     value = "%{hovertext}" if below.any() else _VALUES[kind]
     panel.cells(
-        z,
-        matrix.called,
-        colors[kind],
+        z, matrix.called, colors[kind],
         bar=style.text(f"figure.walk_bar_{kind}") if barred else None,
         hover=f"{matrix.rows}: %{{y}}<br>{matrix.columns}: %{{x}}<br><b>{value}</b>",
-        hoverongaps=matrix.picked,
-        pick=matrix.picked,
-        **keys,
-    )
+        hoverongaps=matrix.picked, pick=matrix.picked, **keys,
+    )  # fmt: skip
 
 
 def _closed_cells(panel: Panel, matrix: Matrix) -> None:

@@ -43,8 +43,8 @@ class WalkStages:
             self._pairs("S = X X<sup>⊤</sup>", result.masked, 1.3, 1, forbidden=closed),
             self._weights("A", result.weights, 1.3, 2, forbidden=closed, hidden=True),
         )
-        value = number(result.weights[self.query - 1, self.query - 1])
-        return matrices, self._said("basic", word=self._word(self.query), value=f"<b>{value}</b>")
+        value = result.weights[self.query - 1, self.query - 1]
+        return matrices, self._said("basic", word=self._word(self.query), value=value)
 
     def embed(self) -> Stage:
         """Words, their numbers in the alphabet, and their vectors."""
@@ -139,15 +139,10 @@ class WalkStages:
             self._pairs("S′", before, 0.8, None, **left),
             self._weights("A = softmax(S′)", weights, 1.6, 2, forbidden=closed, sums=True),
         )
-        alpha = number(weights[query - 1, key - 1])
-        return matrices, self._said(
-            "softmax",
-            alpha=f"α<sub>{query},{key}</sub> = <b>{alpha}</b>",
-            query=query,
-            row=f"{weights[query - 1].sum():.2f}",
-            key=key,
-            column=f"{weights[:, key - 1].sum():.2f}",
-        )
+        alpha = f"α<sub>{query},{key}</sub> = <b>{number(weights[query - 1, key - 1])}</b>"
+        row, column = weights[query - 1].sum(), weights[:, key - 1].sum()
+        return matrices, self._said("softmax", alpha=alpha, query=query, row=row, key=key,
+                                    column=column)  # fmt: skip
 
     def sum(self) -> Stage:
         """Values mixed by the weights."""
@@ -180,15 +175,9 @@ class WalkStages:
     # --- kinds of matrices and words -------------------------------------------------------------
 
     def _vectors(
-        self,
-        title: str,
-        z: Float[np.ndarray, "token size"],
-        rows: str,
-        share: float,
-        digits: int | None = None,
-        maximum: int = _NUMBERED,
-        **more: Any,
-    ) -> Matrix:
+        self, title: str, z: Float[np.ndarray, "token size"], rows: str, share: float,
+        digits: int | None = None, maximum: int = _NUMBERED, **more: Any,
+    ) -> Matrix:  # fmt: skip
         """Words as rows, entries of their vectors as columns; numbers in at most so many columns.
 
         The row of the query is lit, unless another is said.
@@ -199,13 +188,9 @@ class WalkStages:
         return Matrix(title, z, *names, words="r", share=share, digits=visible, **lit)
 
     def _pairs(
-        self,
-        title: str,
-        z: Float[np.ndarray, "query key"],
-        share: float,
-        digits: int | None,
+        self, title: str, z: Float[np.ndarray, "query key"], share: float, digits: int | None,
         **more: Any,
-    ) -> Matrix:
+    ) -> Matrix:  # fmt: skip
         """Words against words; numbers from 100 on have one decimal less."""
         names = self.style.text("figure.walk_query"), self.style.text("figure.walk_key")
         if digits and largest(z) >= 100:
@@ -218,13 +203,9 @@ class WalkStages:
         return self._pairs(*of, **more, kind="weights")
 
     def _learnt(
-        self,
-        title: str,
-        z: Float[np.ndarray, "size entry"],
-        share: float,
-        block: tuple[int, int] | None = None,
-        upright: bool = True,
-    ) -> Matrix:
+        self, title: str, z: Float[np.ndarray, "size entry"], share: float,
+        block: tuple[int, int] | None = None, upright: bool = True,
+    ) -> Matrix:  # fmt: skip
         """A matrix that is learnt: entries in, entries out."""
         names = self.style.text("figure.walk_entry_in"), self.style.text("figure.walk_entry_out")
         return Matrix(title, z, *names, share=share, block=block, upright=upright)

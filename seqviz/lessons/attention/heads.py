@@ -11,7 +11,6 @@ from typing import Any
 from seqviz.compute.attention import patterns
 from seqviz.compute.attention.results import BY
 from seqviz.compute.attention.trials import HYPOTHESES
-from seqviz.core.i18n import escape_markdown
 from seqviz.experiments import attention
 from seqviz.experiments.attention import head_trials
 from seqviz.experiments.bertviz import page as bertviz_page
@@ -19,13 +18,7 @@ from seqviz.figures.attention.heads import heads_by_measure
 from seqviz.figures.attention.inside_head import query_key_products, scores_to_weights
 from seqviz.figures.attention.maps import attention_map, head_mosaic, rollout_map
 from seqviz.figures.attention.trials import head_on_pairs, head_on_texts, trials_so_far
-from seqviz.lessons.attention.notes import (
-    draw_passage,
-    say_parts,
-    say_trials,
-    say_weights,
-    say_what_was_read,
-)
+from seqviz.lessons.attention.notes import draw_passage, say_what_was_read
 from seqviz.lessons.framework.controls import choice, on, slider, text_input, view
 from seqviz.lessons.framework.lesson import read_params
 from seqviz.lessons.framework.model_controls import (
@@ -85,33 +78,42 @@ def real(p: PretrainedParams, show: Show) -> None:
     show.model(p.model, text, other)
     result = show.run(attention.mosaic, p.model, text, other, p.by)
     layer, head = min(p.layer, result.text.layers - 1), min(p.head, result.text.heads - 1)
-    across = result.text.layers > result.text.heads
-    grid = ("layer", "head") if across else ("head", "layer")
-    item = None
+    habits, label = result.habits, show.text("figure.head_label", layer=layer, head=head)
+    picks = ("layer", "head") if result.text.layers > result.text.heads else ("head", "layer")
     if p.view == "mosaic":
-        show.figure(head_mosaic, result, layer, head, picks=grid, opens=("view", "head"))
+        show.figure(head_mosaic, result, layer, head, picks=picks, opens=("view", "head"))
+        show.facts(result.first_token, layer, head, note="mosaic", label=label)
     elif p.view == "heads":
-        show.figure(heads_by_measure, result, p.measure, layer, head, picks=grid)
-    elif p.view == "head":
-        item = show.run(attention.head, p.model, text, other, layer, head, by=p.by, name="one")
-    elif p.view == "mean":
-        item = show.run(attention.average, p.model, text, other, p.over, layer, p.by, name="mean")
+        show.figure(heads_by_measure, result, p.measure, layer, head, picks=picks)
+        measure = show.option("measure", p.measure)
+        if p.measure not in patterns.HABITS:  # what is no share is said with its unit
+            measure = show.text(f"figure.habit_{p.measure}")
+        show.facts(habits.ranking, p.measure, note="ranked", measure=measure)
     else:
-        item = show.run(attention.average, p.model, text, other, "rollout", layer, name="rollout")
-    if item is not None:
-        draw = rollout_map if p.view == "rollout" else attention_map
-        show.figure(draw, item, p.query, p.key, picks=("key", "query"))
-        draw_passage(item, p.query, show)
-    say_weights(result, item, p, show)
-    habits = result.habits
-    named = show.text(f"figure.name_{habits.name(layer, head)}")
-    show.metrics(habit=(named, show.text("figure.head_label", layer=layer, head=head)))
+        draw_map(p, layer, head, show)
+    show.metrics(habit=(show.text(f"figure.name_{habits.name(layer, head)}"), label))
     show.readout("entropy", habits.of, "entropy", layer, head)
     show.readout("distance", habits.of, "distance", layer, head)
     show.readout("special", habits.idle, layer, head)
     say_what_was_read(result.text, show)
     content = partial(attention.tensor, p.model, text, other)
     show.download("tensor", content, f"attention-{p.model}.npz", "application/octet-stream")
+
+
+def draw_map(p: PretrainedParams, layer: int, head: int, show: Show) -> None:
+    """One matrix of weights: of a head, a mean over heads, or attention rollout."""
+    read = p.model, *chosen(vars(p))
+    if p.view == "head":
+        item = show.run(attention.head, *read, layer, head, by=p.by, name="one")
+    elif p.view == "mean":
+        item = show.run(attention.average, *read, p.over, layer, p.by, name="mean")
+    else:
+        item = show.run(attention.average, *read, "rollout", layer, name="rollout")
+    draw = rollout_map if p.view == "rollout" else attention_map
+    show.figure(draw, item, p.query, p.key, picks=("key", "query"))
+    draw_passage(item, p.query, show)
+    row = show.derive(item.row, min(p.query, len(item.text.pieces)) - 1, name="row")
+    show.note(f"rollout.{row.variant}" if p.view == "rollout" else f"map.{item.by}", **row)
 
 
 def tokens_above(_: Mapping[str, Any]) -> int:
@@ -138,14 +140,16 @@ def apart(p: ApartParams, show: Show) -> None:
     query, key = min(p.query, last), min(p.key, last)
     draw = query_key_products if p.view == "products" else scores_to_weights
     show.figure(draw, result, query, key, p.by)
-    query, key = query - 1, key - 1
-    pair = " · ".join(escape_markdown(result.text.pieces[position]) for position in (query, key))
-    show.readout("product", result.product_at, query, key, caption=pair)
-    root = f"√{result.keys.shape[1]}"
-    show.readouts(result, divided_by="divisor", caption={"divided_by": root})
-    show.readout("divided_score", result.divided_at, query, key)
-    show.readout("weight", result.weight_at, query, key)
-    say_parts(result, query, key, p, show)
+    at = query - 1, key - 1
+    score = show.derive(result.score, *at, name="score")
+    pair = show.words("metric.product.pair", **score)
+    show.readout("product", result.product_at, *at, caption=pair)
+    show.readouts(result, divided_by="divisor", caption={"divided_by": f"√{score['d_k']}"})
+    show.readout("divided_score", result.divided_at, *at)
+    show.readout("weight", result.weight_at, *at)
+    show.note(f"apart.{'products' if p.view == 'products' else score.variant}", **score)
+    if p.by == "value":
+        show.facts(result.value, *at, note="apart_value")
     show.caption(show.text("figure.head_label", layer=result.layer, head=result.head))
 
 
@@ -170,27 +174,21 @@ class TryHeadsParams:
 def trials(p: TryHeadsParams, show: Show) -> None:
     above = read_params("real", PretrainedParams)
     show.model(above.model)
-    result = show.job(
-        head_trials.try_heads,
-        hypothesis=p.view,
-        model=above.model,
-        so_far=(trials_so_far,),
-    )
+    result = show.job(head_trials.try_heads, hypothesis=p.view, model=above.model,
+                      so_far=(trials_so_far,))  # fmt: skip
     layers, heads = result.means.shape
     layer, head = min(p.layer, layers - 1), min(p.head, heads - 1)
     draw = head_on_pairs if p.view == "pronoun" else head_on_texts
-    show.figure(
-        draw, result, layer, head, picks=("layer", "head") if layers > heads else ("head", "layer")
-    )
-    low, high = result.mean_of(layer, head).ci
-    beside = show.words("metric.tried.interval", low=low, high=high)
+    picks = ("layer", "head") if layers > heads else ("head", "layer")
+    show.figure(draw, result, layer, head, picks=picks)
+    beside = show.words("metric.tried.interval", share=result.mean_of(layer, head))
     show.readout("tried", result.mean_of, layer, head, caption=beside)
     best = "{}.{}".format(*result.best)
     show.readout("best", result.mean_of, *result.best, caption=best)
     if p.view == "pronoun":
         show.readouts(result, by_chance="best_by_chance")
         show.readout("followed", result.followed, layer, head)
-    say_trials(result, layer, head, show)
+    show.facts(result.compared, layer, head, note="trials")
 
 
 @dataclass(frozen=True)
@@ -211,7 +209,6 @@ def bertviz(p: BertvizParams, show: Show) -> None:
     layer = min(above.layer, len(weights) - 1)
     second = result.tokens.second or None
     created = bertviz_page.page(p.picture, weights, result.tokens.pieces, layer, second, show.dark)
-    show.page(
-        created.html, created.height, show.words("note.bertviz_alt", tokens=len(result.tokens.ids))
-    )
+    alt = show.words("note.bertviz_alt", tokens=len(result.tokens.ids))
+    show.page(created.html, created.height, alt)
     show.caption(show.words("note.bertviz", kilobytes=created.bytes / 1000, layer=layer))

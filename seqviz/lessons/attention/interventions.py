@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from seqviz.compute.attention import masks
 from seqviz.experiments import attention
 from seqviz.experiments.attention import head_effects
@@ -13,7 +11,7 @@ from seqviz.figures.attention.changes import attention_mask, head_switches
 from seqviz.figures.attention.heads import head_importance, importance_so_far
 from seqviz.figures.attention.trials import trials_so_far
 from seqviz.lessons.attention.heads import MAX_PASTED_CHARS, PretrainedParams, chosen
-from seqviz.lessons.attention.notes import read_change, say_change, say_mask
+from seqviz.lessons.attention.notes import read_change, say_change
 from seqviz.lessons.framework.controls import choice, on, slider, text_input, toggle, view
 from seqviz.lessons.framework.lesson import read_params
 from seqviz.lessons.framework.model_controls import DECODERS, ENCODERS
@@ -48,28 +46,26 @@ def mask(p: AttentionMaskParams, show: Show) -> None:
     if p.kind not in ("own", own) or p.pads or cells:
         ready.check_interactive_length(above.model, text)
     masking = Masking(p.kind, p.pads, p.told, cells, p.reach if sparse else masks.REACH)
-    item = show.run(
-        attention.head, above.model, text, "", above.layer, above.head, masking, name="one"
-    )
+    item = show.run(attention.head, above.model, text, "", above.layer, above.head, masking,
+                    name="one")  # fmt: skip
     change = show.run(attention.masked, above.model, text, masking, name="change")
     show.figure(attention_mask, item, toggles=("cells", "yx"))
     show.readouts(item, allowed="share_allowed")
     if p.pads:
         show.readouts(item, on_pads="on_padding")
     read_change(change, show)
-    say_mask(item, change, show)
+    show.note("mask", open=int(item.allowed.sum()), all=item.allowed.size,
+              share=item.share_allowed, said=say_change(change, show))  # fmt: skip
     if sparse:
-        long = show.derive(
-            masks.cells_computed, p.kind, LONG, change.text.decoder, p.reach, name="long"
-        )
-        show.note("sparse", tokens=LONG, cells=long, all=LONG ** 2,
-                  share=long / LONG**2)  # fmt: skip
+        long = show.derive(masks.cells_computed, p.kind, LONG, change.text.decoder, p.reach,
+                           name="long")  # fmt: skip
+        show.note("sparse", tokens=LONG, cells=long, all=LONG**2, share=long / LONG**2)
     if item.blind:
         show.note("blind")
     if above.model not in DECODERS:
-        closed, retained = 1 - item.share_allowed, change.sentence
-        reached = closed >= CLOSED and retained >= KEPT
-        show.target("sparse", reached, closed=closed, kept=retained)
+        closed, cosine = 1 - item.share_allowed, change.sentence
+        reached = closed >= CLOSED and cosine >= KEPT
+        show.target("sparse", reached, closed=closed, kept=cosine)
 
 
 @dataclass(frozen=True)
@@ -90,21 +86,7 @@ def ablate(p: AblateParams, show: Show) -> None:
     show.model(above.model, text)
     ready.check_interactive_length(above.model, text)
     if p.view == "each":
-        result = show.job(
-            head_effects.each_head,
-            name="effects",
-            model=above.model,
-            text=text,
-            then=(head_importance, above.layer, above.head),
-            so_far=(importance_so_far, above.layer, above.head),
-        )
-        layer, head = result.most_missed
-        label = show.text("figure.head_label", layer=layer, head=head)
-        show.readouts(result, worth="largest", half="hardly_missed", caption={"worth": label})
-        show.note("each", label=label, value=result.largest, heads=result.change.size,
-                  median=float(np.median(result.change)),
-                  share=result.hardly_missed)  # fmt: skip
-        return
+        return rank_heads(above, text, show)
     means = None
     if p.view == "both":
         means = show.job(head_effects.mean_outputs, name="means", model=above.model,
@@ -115,9 +97,8 @@ def ablate(p: AblateParams, show: Show) -> None:
     retained = None
     if means is not None:
         retained = show.run(attention.ablate, above.model, text, compare, off, means, name="kept")
-    show.figure(
-        head_switches, change, off, *((retained,) if retained else ()), toggles=("off", order)
-    )
+    both = (retained,) if retained else ()
+    show.figure(head_switches, change, off, *both, toggles=("off", order))
     show.readouts(change, off_count="heads_off")
     read_change(change, show)
     if compare.strip():
@@ -126,3 +107,16 @@ def ablate(p: AblateParams, show: Show) -> None:
     show.note("off", off=change.off, all=change.heads_off[1], said=say_change(change, show))
     if means is not None and retained is not None:
         show.note("mean", sentences=means.sentences, said=say_change(retained, show))
+
+
+def rank_heads(above: PretrainedParams, text: str, show: Show) -> None:
+    """Show what is lost when each head alone is switched off."""
+    chosen = above.layer, above.head
+    result = show.job(
+        head_effects.each_head, name="effects", model=above.model, text=text,
+        then=(head_importance, *chosen), so_far=(importance_so_far, *chosen),
+    )  # fmt: skip
+    layer, head = result.most_missed
+    label = show.text("figure.head_label", layer=layer, head=head)
+    show.readouts(result, worth="largest", half="hardly_missed", caption={"worth": label})
+    show.note("each", label=label, effects=result)

@@ -8,7 +8,7 @@ from seqviz.compute.attention import scaled, walkthrough
 from seqviz.compute.attention.saturation import HEADS, saturation
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import PROJECTIONS, walk_basic, walk_stage
-from seqviz.lessons.attention.notes import compare_walks, of_stage, say_scale
+from seqviz.lessons.attention.notes import compare_walks
 from seqviz.lessons.framework.controls import choice, on, seed, slider, step_slider, toggle, view
 from seqviz.lessons.framework.controls import select_slider as stops
 from seqviz.lessons.framework.show import Show
@@ -50,18 +50,16 @@ def by_hand(p: WalkthroughParams, show: Show) -> None:
     name = STAGES[p.stage - 1]
     settings = {name: getattr(p, name) for name in WALKED}
     walk = show.run(walkthrough.walk, **settings)
-    head = min(p.head, p.heads - 1)
-    picks = ("key", "query")
-    if name == "basic":
-        show.figure(walk_basic, walk, p.query, p.key, picks=picks)
+    head, row, column = min(p.head, p.heads - 1), p.query - 1, p.key - 1
+    at: tuple[int, ...] = ()
+    if name == "basic":  # words themselves in place of queries and keys, and no heads
+        show.figure(walk_basic, walk, p.query, p.key, picks=("key", "query"))
+        result = walk.basic
     else:
-        show.figure(walk_stage, walk, name, head, p.query, p.key, p.part, p.joined, picks=picks)
-    # Without parameters: words themselves in place of queries and keys, and no heads.
-    result, at = (walk.basic, ()) if name == "basic" else (walk.attention, (head,))
-    row, column = p.query - 1, p.key - 1
-    facts = of_stage(walk, result.weights[at], result.scores[at], row)
-    plain = name == "scale" and walk.divide_by * walk.temperature == 1
-    show.note(f"stage_{name}{'_by_one' if plain else ''}", stage=p.stage, all=len(STAGES), **facts)
+        show.figure(walk_stage, walk, name, head, p.query, p.key, p.part, p.joined,
+                    picks=("key", "query"))  # fmt: skip
+        result, at = walk.attention, (head,)
+    show.facts(walk.numbers, name, head, row, note="stage", stage=p.stage, all=len(STAGES))
     pair = f"{walk.words[row]} · {walk.words[column]}"
     show.readout("score", result.score_at, *at, row, column, caption=pair)
     show.readout("weight", result.weight_at, *at, row, column)
@@ -89,4 +87,4 @@ def scale(p: ScaleParams, show: Show) -> None:
     show.readout("variance", result.variance_at, 64, "none")
     for name, scaling in (("unscaled", "none"), ("divided", "d_k"), ("too_much", "d")):
         show.readout(name, result.largest_at, 64, scaling)
-    say_scale(result, p.quantity, show)
+    show.facts(result.compared, p.quantity, 64, note="scale")

@@ -99,9 +99,9 @@ def test_titles_and_description(lang):
     figure = attention_mask(map_of(causal=True), style)
     expected = [style.text("figure.who_may"), style.text("figure.head_label", layer=2, head=3)]
     assert said(figure) == expected
-    assert figure.alt == style.text("alt.permissions", tokens=8, share=56, blind=0)  # 36 of 64
+    assert figure.alt == style.text("alt.permissions", tokens=8, share=36 / 64, blind=0)
     allowed = np.ones((4, 4), bool)
     allowed[[1, 3]] = False
     figure = attention_mask(under(allowed, np.where(allowed, weights_of(4, 4), 0)), style)
     sound(figure)
-    assert figure.alt == style.text("alt.permissions", tokens=4, share=50, blind=2)
+    assert figure.alt == style.text("alt.permissions", tokens=4, share=0.5, blind=2)

@@ -72,7 +72,7 @@ def test_theory_beside_the_variance():
     theory = saturation_lines(FOUND, "variance").data[3:]
     for trace, values in zip(theory, FOUND.theory, strict=True):
         np.testing.assert_array_equal(np.asarray(trace.y), values)
-    assert [t.showlegend for t in theory] == [True, False, False]
+    assert [t.showlegend for t in theory] == [None, False, False]  # once in the legend
 
 
 def test_a_quantity_that_there_is_not():

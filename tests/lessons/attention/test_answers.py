@@ -199,7 +199,7 @@ def test_a_sentence_at_the_end_of_a_control_reads_like_one():
 def test_a_text_of_one_token_has_no_others():
     for language in ("en", "zh"):
         sentence = run("real", language, model="smollm2", decoder="The").notes[0]
-        assert sentence == Text(language)("attention.note.mosaic_one", first="The", heads=270)
+        assert sentence == Text(language)("attention.note.mosaic.alone", first="The", heads=270)
 
 
 def test_the_variance_beside_its_theory_is_that_of_what_enters_the_softmax():
