@@ -241,6 +241,7 @@ FORMATS: Mapping[str, Callable[..., str]] = {
     "percent": percent,
     "points": lambda share, digits=3: number(100 * share, digits),  # percentage points
     "signed": lambda value, digits=2: f"{value:+.{digits}f}".replace("-", "−"),
+    "fixed": lambda value, digits=2: f"{value:z.{digits}f}".replace("-", "−"),  # "0.00" has no sign
     "fine": lambda share, digits=3: _written(share, Unit("fine share", digits)),
     "log10": format_log10,
     "p": lambda p: unbroken(f"= {p:.3f}" if p >= 0.001 else "< 0.001"),  # with its sign

@@ -495,6 +495,14 @@ def test_number_digits(value, digits, expected):
 
 
 @pytest.mark.parametrize(
+    ("value", "spec", "expected"),
+    [(-1.3, "fixed", "−1.30"), (-0.001, "fixed", "0.00"), (0.26, "fixed.1", "0.3")],
+)
+def test_a_number_with_fixed_decimals(value, spec, expected):
+    assert fill(f"{{value:{spec}}}", {"value": value}) == expected
+
+
+@pytest.mark.parametrize(
     ("share", "digits", "expected"),
     [(0.66139, 1, "66.1%"), (0.35, 0, "35%"), (1, 1, "100.0%"), (12.5, 1, "1,250.0%"),
      (-0.031, 1, "−3.1%"), (float("nan"), 1, "–")],
