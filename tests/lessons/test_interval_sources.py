@@ -30,8 +30,7 @@ NAMES = {
 }
 # The source of the interval that a sentence quotes, by the beginning of its key.
 SOURCES = {
-    "attention.note.trials.": "texts", "gates.note.effect": "nouns",
-    "gates.note.no_effect": "nouns", "gpt.note.likely.": "texts",
+    "attention.note.trials.": "texts", "gates.note.effect.": "nouns", "gpt.note.likely.": "texts",
     "gpt.note.shots.": "questions and draws", "recurrent.note.tagging.": "sentences",
     "recurrent.note.tagger.gap_": "sentences", "recurrent.note.writing.judged_": "sentences",
     "recurrent.note.readout.": "reviews", "text.note.ids.many": "permutations",
@@ -43,7 +42,7 @@ RANGES = {  # from the least to the largest of something: no interval of a sampl
     "attention.note.stage.softmax", "bert_accuracy.note.seeds_between",
     "bert_accuracy.note.one_seed", "bert_accuracy.note.no_seed", "bert_accuracy.note.random_seeds",
     "bert_accuracy.note.random_seeds_within", "gates.note.lies", "gates.note.stays",
-    "gates.note.moves", "gates.note.moves_down", "gpt.note.scores", "gpt.note.scores_none",
+    "gates.note.moves.up", "gates.note.moves.down", "gpt.note.scores", "gpt.note.scores_none",
     "recurrent.note.step.order", "recurrent.note.step.other", "text.note.reading.one",
     "transformer.note.dropped.rows", "vanishing_gradients.note.cliff",
 }  # fmt: skip

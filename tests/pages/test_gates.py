@@ -90,14 +90,14 @@ SAID = (
      ("每个门一个偏置", "不用 tanh", "2.87"), (), ("278%",)),
     ("conventions", {"watch.kind": "sentiment"}, distance_by_variant, OTHER,
      (unbroken("renamed z′ = 1 − z"), "z put into the other equation", "3.33"), (), ("105%",)),
-    ("agreement", {}, agreement, BITS, ("−0.691", "−0.142"), ("agreement", "effect"),
+    ("agreement", {}, agreement, BITS, ("−0.691", "−0.142"), ("agreement", "effect.lasts"),
      ("was 更可能",)),
     ("agreement", {"text": "A"}, agreement, BITS, ("−2.40", "−2.53"), ("agreement", "no_pair"),
      ("after each of 1 words",)),
     ("agreement", {"text": "The *film*  is <b>我</b>", "singular": "[good](x)", "plural": "$b$"},
      agreement, BITS, ("32.0", "49.8"), ("agreement", "no_pair"), ("\\$b\\$ 更可能",)),
     ("agreement", {"singular": "were", "plural": "was"}, agreement, BITS, ("0.691", "0.142"),
-     ("effect",), ("was is more likely",)),
+     ("effect.lasts",), ("was is more likely",)),
     # g h (i + h + b), g = 1, 3, 4
     ("size", {"inputs": 1, "hidden": 32, "biases": "two"}, parameter_bars, COUNTS,
      ("1,120", "3,360", "4,480"), (), ("按公式：4,480",)),
@@ -106,7 +106,7 @@ SAID = (
     ("size", {"inputs": 4, "hidden": 1, "biases": "one"}, parameter_bars, COUNTS,
      ("6", "18", "24"), (), ("按公式：6",)),
     ("learn", {"view": "longer"}, accuracy_by_length, ("whole_lstm", "whole_gru", "majority"),
-     ("95.0%", "57.5%", "86.4%"), ("longer_above", "longer_below", "counts"),
+     ("95.0%", "57.5%", "86.4%"), ("longer.above", "longer.below", "counts"),
      ("of the answers 78.9%",)),
     ("one", {"view": "unit"}, unit_traces, SOFT, ("100.0%", "60.2%", "79.0%"),
      ("one_unit", "mask"),
@@ -116,13 +116,13 @@ SAID = (
     ("one", {"view": "cell", "cell": "gru", "task": "adding", "unit": 16, "added": -6.0},
      gru_cell, SOFT, ("66.5%", "97.2%", "0.0%"), ("step_gru", "one_unit", "mask"), ()),
     ("meaning", {}, found_and_scored, SEARCHED, ("0.551", "35.1%", "−0.147", "34.0%"),
-     ("meaning_chance",), ("Unit 29",)),
+     ("meaning.chance",), ("Unit 29",)),
     ("meaning", {"feature": "in_word"}, found_and_scored, SEARCHED,
-     ("0.749", "0.7%", "0.615", "0.6%"), ("meaning_holds",), ()),
+     ("0.749", "0.7%", "0.615", "0.6%"), ("meaning.holds",), ()),
     ("meaning", {"cell": "gru"}, found_and_scored, SEARCHED,
-     ("0.736", "2.0%", "−0.226", "65.4%"), ("meaning_lost",), ()),
+     ("0.736", "2.0%", "−0.226", "65.4%"), ("meaning.lost",), ()),
     ("meaning", {"scored_on": "a plain text"}, found_and_scored, SEARCHED,
-     ("0.551", "35.1%", "0", "100.0%"), ("meaning_constant",), ()),
+     ("0.551", "35.1%", "0", "100.0%"), ("meaning.constant",), ()),
     ("learn", {}, training_curve, LEARNED, ("100.0%", "99.2%", "93.5%", "443"), (),
      ("100.0% after update 1000",)),
     ("learn", {"view": "gates", "symbol": "f"}, gate_map, LEARNED,
@@ -179,15 +179,13 @@ def test_the_text_is_colored_by_the_chosen_unit(lang, kind, view):
 def test_every_network_says_how_good_it_is(lang, cell):
     for kind in ("characters", "sentiment", *tasks.TASKS):
         card = checkpoints.card(f"{kind}_{cell}")
-        written = number if kind == "characters" else percent
         key = kind if kind in ("characters", "sentiment") else "task"
         sentence = SAY[lang](
-            f"note.card_{key}", value=written(card.alone or card.value),
-            baseline=written(card.baseline_value), five_gram=number(card.five_gram_alone or 0),
-            twice=percent(card.twice_as_long or 0.0), verdict=SAY[lang]("note.card_worse"),
-            baseline_twice=percent(card.baseline_twice or 0.0),
-            parameters=f"{card.parameters:,}", date=card.date,
+            f"note.card_{key}", card=card, value=card.alone or card.value,
+            five_gram=card.five_gram_alone or 0, verdict=SAY[lang]("note.card_worse"),
         )  # fmt: skip
+        shares = () if kind == "characters" else (card.value, card.baseline_value)
+        assert all(percent(share) in sentence for share in shares)
         assert sentence in lesson.benches["watch"].run({"kind": kind, "cell": cell}, lang).notes
 
 

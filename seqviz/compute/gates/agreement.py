@@ -12,6 +12,7 @@ from seqviz.compute.gates.encoding import normalized
 from seqviz.compute.gates.networks import GatedNetwork
 from seqviz.compute.gates.observation import MAX_SYMBOLS, Expectation, expect
 from seqviz.stats.estimate import Estimate, mean_ci
+from seqviz.stats.facts import Facts
 
 # Subjects that are put in place of the word in which a pair differs: (many, one).
 NOUNS = (
@@ -60,6 +61,18 @@ class AgreementPair:
                 break
             result = step - self.position + 1
         return result
+
+    def compared(self, network: str) -> Facts:
+        """State what the word that differs does there, after the last word, and how long."""
+        lasts, words, at = self.last_effect(network), self.first.words, self.position - 1
+        ends = "end" if self.position == len(words) else "there"
+        mean = self.mean[self.first.networks.index(network), at]
+        return Facts(
+            "null" if lasts < 0 else "lasts" if lasts else ends,
+            here=self.effect_at(network, 0), end=self.effect_at(network, len(words)),
+            mean=mean.mean, margin=mean.high - mean.mean, count=mean.n,
+            one=words[at], other=self.second.words[at], to=words[at + max(lasts, 0)],
+        )  # fmt: skip
 
     def _at(self, words: int) -> int:
         return min(self.position - 1 + words, len(self.first.words) - 1)

@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 from seqviz.compute.gates.networks import GatedNetwork, right, sequence_accuracy
 from seqviz.compute.gates.tasks import draw, majority, majority_whole, right_answers
 from seqviz.core.units import Share
+from seqviz.stats.facts import Facts
 
 _TRIED = 200  # sequences of each length
 _FARTHEST = 40  # a string of that many a and as many b is not tried
@@ -47,6 +48,14 @@ class ByLength:
     def majority_at(self, length: int) -> Share:
         """What the most frequent answer gets at that length."""
         return float(self.majority[self._place(length)])
+
+    def compared(self, cell: str, length: int) -> Facts:
+        """State the answers of a network at a length beside the most frequent answer."""
+        answers, majority = self.answers_at(cell, length), self.majority_at(length)
+        return Facts(
+            "above" if answers > majority else "below", length=length, answers=answers,
+            majority=majority, whole=self.whole_at(cell, length),
+        )  # fmt: skip
 
     def _place(self, length: int) -> int:
         return int(np.flatnonzero(self.length == length)[0])

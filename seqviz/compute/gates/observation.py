@@ -27,6 +27,7 @@ from seqviz.compute.letters import plain_marks
 from seqviz.compute.recurrent import LSTM, LSTMTrace
 from seqviz.core.errors import UserError
 from seqviz.core.units import Share, WholeShare
+from seqviz.stats.facts import Facts
 
 MAX_SYMBOLS = 400  # symbols; a longer text is cut
 _DIGITS = 5e-3  # a share that rounding moves by less has two digits
@@ -131,6 +132,18 @@ class Observation:
         """Euclidean length of the vector of all units after a step, from 1."""
         return float(np.linalg.norm(self.values[step - 1]))
 
+    def lengths(self, free: Observation, start: int, end: int) -> Facts:
+        """State that length at both ends of a text, beside that of a run left alone.
+
+        start, end: the steps, from 1, at which gates are held.
+        """
+        steps = len(self.pieces)
+        return Facts(
+            "all" if (start, end) == (1, steps) else "part", symbol=self.symbol, steps=steps,
+            start=start, end=end, first=self.length_at(1), last=self.length_at_end,
+            free_first=free.length_at(1), free_last=free.length_at_end,
+        )  # fmt: skip
+
     @property
     def growth(self) -> float:
         """The power of the number of steps with which that length grows: its slope, log over log.
@@ -155,6 +168,18 @@ class Observation:
         if not within.any() or not after.any():
             return None
         return float((change[within] > 0).mean()), float((change[after] < 0).mean())
+
+    def direction(self, unit: int) -> Facts:
+        """State where a unit, from 1, goes in words and behind them; "none" without words."""
+        values = self.values[:, unit - 1]
+        up, down = (self.moves(unit, rises) if self.kind == "characters" else None
+                    for rises in (True, False))  # fmt: skip
+        span = {"symbol": self.symbol, "unit": unit, "low": float(values.min()),
+                "high": float(values.max())}  # fmt: skip
+        if up is None or down is None:
+            return Facts("none", **span)
+        (letters, spaces), variant = (up, "up") if sum(up) >= sum(down) else (down, "down")
+        return Facts(variant, letters=letters, spaces=spaces, **span)
 
     def lasting(self, steps: float) -> int:
         """How many units have a time constant above so many steps."""
@@ -288,6 +313,11 @@ class GRUStep:
     h: float
     past: float
     update: Literal["keep", "write"] = "keep"
+
+    @property
+    def retention(self) -> float:
+        """The share of the old state that stays."""
+        return self.z if self.update == "keep" else 1 - self.z
 
 
 def one_step(

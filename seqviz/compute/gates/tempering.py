@@ -13,6 +13,7 @@ from seqviz.compute.gates.observation import Observation, observe
 from seqviz.compute.gates.tasks import draw, majority, right_answers
 from seqviz.compute.recurrent import GRUTrace, LSTMTrace, RecurrentWeights
 from seqviz.core.units import Fraction, Share
+from seqviz.stats.facts import Facts
 
 # In the blocks of the weights, PyTorch's order: those that a sigmoid follows, and the one that
 # keeps (f of an LSTM, z of a GRU).
@@ -107,6 +108,16 @@ class ByTemperature:
         """At the tried temperature that is nearest (in ratio) to this one."""
         far = np.abs(np.log(self.temperature / temperature))
         return float(self.accuracy[int(far.argmin())])
+
+    def compared(self, temperature: float) -> Facts:
+        """State the answers at a temperature, beside those of the hardest and softest gates."""
+        hard, soft = self.temperature[[0, -1]].tolist()
+        hardest, softest = self.accuracy[[0, -1]].tolist()
+        return Facts(
+            t=temperature, n=self.sequences, length=self.length, majority=self.majority,
+            accuracy=self.accuracy_at(temperature), hard=hard, hardest=hardest, soft=soft,
+            softest=softest,
+        )  # fmt: skip
 
 
 def by_temperature(

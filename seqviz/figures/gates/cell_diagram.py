@@ -15,48 +15,40 @@ _OLD_C, _OLD_H, _PAST = "c<sub>t−1</sub>", "h<sub>t−1</sub>", "U h + b′"
 
 
 def lstm_cell(values: LSTMStep, style: Style = STYLE) -> Figure:
-    """The cell state's conveyor with its forget gate, what is written to it, and what is shown.
+    """Plot the conveyor of the cell state with its forget gate, what is written, what is shown.
 
     Arrows are as wide as what flows; gates are filled to their value.
     """
-    v, text = values, style.text
+    v, quiet = values, style.palette.baseline
     retained, written = v.f * v.c_before, v.i * v.g
     draw = Diagram(style, max(1.0, *(abs(x) for x in (v.c_before, v.c, retained, written))))
-    quiet = style.palette.baseline
-
-    def opened(gate: float) -> tuple[float, str]:
-        return draw.width(draw.scale * gate), quiet
-
+    f, i, o = ((draw.width(draw.scale * gate), quiet) for gate in (v.f, v.i, v.o))
     # The line of what the gates read, below all of them.
     draw.label(0, -0.95, "x<sub>t</sub>, h<sub>t−1</sub>", size=13, quiet=True)
     draw.line([(0.42, -0.95), (4, -0.95)], 1.5, quiet)
     for x, symbol in ((1, "f"), (2, "i"), (3, "g"), (4, "o")):
         _box(draw, x, 0, symbol, getattr(v, symbol))
         draw.arrow((x, -0.95), (x, -0.76), 1.5, quiet)
-
     # The conveyor.
-    draw.state(0, 3, _OLD_C, v.c_before, f"{text('figure.old_c')}: {number(v.c_before)}")
-    draw.state(5, 3, "c<sub>t</sub>", v.c, f"{text('figure.gate_c')}: {number(v.c)}")
+    _state(draw, 0, 3, _OLD_C, v.c_before, "old_c")
+    _state(draw, 5, 3, "c<sub>t</sub>", v.c, "gate_c")
     draw.arrow((_SIDE, 3), (1, 3), *draw.flow(v.c_before), to_circle=True)
     draw.arrow((1, 3), (2.5, 3), *draw.flow(retained), True, True)
     draw.arrow((2.5, 3), (5 - _SIDE, 3), *draw.flow(v.c), from_circle=True)
-    draw.arrow((1, _UP), (1, 3), *opened(v.f), to_circle=True)
+    draw.arrow((1, _UP), (1, 3), *f, to_circle=True)
     _along(draw, 1.76, 3, f"f {_OLD_C}", retained)
-
     # What is written: candidate times input gate.
-    draw.elbow([(2, _UP), (2, 2), (2.5, 2)], *opened(v.i))
+    draw.elbow([(2, _UP), (2, 2), (2.5, 2)], *i)
     draw.elbow([(3, _UP), (3, 2), (2.5, 2)], *draw.flow(v.g))
     draw.arrow((2.5, 2), (2.5, 3), *draw.flow(written), True, True)
     _beside(draw, 2.5, 2.5, "i g", written)
-
     # What is shown: the squashed state times the output gate.
     draw.state(4, 2, "tanh c<sub>t</sub>", v.tanh_c, f"tanh c<sub>t</sub>: {number(v.tanh_c)}")
     draw.arrow((4, 3), (4, 2 + _UP), *draw.flow(v.c))
     draw.arrow((4, 2 - _UP), (4, 1), *draw.flow(v.tanh_c), to_circle=True)
-    draw.arrow((4, _UP), (4, 1), *opened(v.o), to_circle=True)
+    draw.arrow((4, _UP), (4, 1), *o, to_circle=True)
     draw.arrow((4, 1), (5 - _SIDE, 1), *draw.flow(v.h), from_circle=True)
-    draw.state(5, 1, "h<sub>t</sub>", v.h, f"{text('figure.gate_h')}: {number(v.h)}")
-
+    _state(draw, 5, 1, "h<sub>t</sub>", v.h, "gate_h")
     draw.operation(1, 3, "×", f"f {_OLD_C} = {number(retained)}")
     draw.operation(2.5, 2, "×", f"i g = {number(written)}")
     draw.operation(2.5, 3, "+", f"c<sub>t</sub> = {number(retained)} + {number(written)}")
@@ -65,31 +57,28 @@ def lstm_cell(values: LSTMStep, style: Style = STYLE) -> Figure:
         "c(t−1)": v.c_before, "f": v.f, "i": v.i, "g": v.g, "f c(t−1)": retained, "i g": written,
         "c(t)": v.c, "tanh c(t)": v.tanh_c, "o": v.o, "h(t)": v.h,
     }  # fmt: skip
-    return _finished(draw, text("option.lstm"), quantities)
+    return _finished(draw, style.text("option.lstm"), quantities)
 
 
 def gru_cell(values: GRUStep, style: Style = STYLE) -> Figure:
-    """The state on its way, the share of it that stays, and the candidate that takes the rest.
+    """Plot the state on its way, the share of it that stays, and the candidate for the rest.
 
     Arrows are as wide as what flows; gates are filled to their value. The reset gate multiplies
     what the whole old state adds to the candidate, U h + b' (PyTorch's form), which is why that has
     a box of its own.
     """
-    v, text = values, style.text
-    share = v.z if v.update == "keep" else 1 - v.z
+    v, share, through = values, values.retention, values.r * values.past
+    retained, written = share * v.h_before, (1 - share) * v.n
     stays, comes = ("z", "1 − z") if v.update == "keep" else ("1 − z", "z")
-    retained, written, through = share * v.h_before, (1 - share) * v.n, v.r * v.past
     old, new = (name if len(name) == 1 else f"({name})" for name in (stays, comes))
     draw = Diagram(style)
-
     # The state on its way.
-    draw.state(0, 3, _OLD_H, v.h_before, f"{text('figure.old_h')}: {number(v.h_before)}")
-    draw.state(5, 3, "h<sub>t</sub>", v.h, f"{text('figure.gate_h')}: {number(v.h)}")
+    _state(draw, 0, 3, _OLD_H, v.h_before, "old_h")
+    _state(draw, 5, 3, "h<sub>t</sub>", v.h, "gate_h")
     draw.arrow((_SIDE, 3), (1.3, 3), *draw.flow(v.h_before), to_circle=True)
     draw.arrow((1.3, 3), (4, 3), *draw.flow(retained), True, True)
     draw.arrow((4, 3), (5 - _SIDE, 3), *draw.flow(v.h), from_circle=True)
     _along(draw, 2.65, 3, f"{old} {_OLD_H}", retained)
-
     # One gate, two shares.
     gate = style.palette.baseline
     _box(draw, 2.5, 1.9, "z", v.z)
@@ -101,16 +90,15 @@ def gru_cell(values: GRUStep, style: Style = STYLE) -> Figure:
     draw.arrow((4, 1.9), (4, 3), *draw.flow(written), True, True)
     _beside(draw, 4, 2.45, f"{new} n", written)
     _candidate(draw, v, through)
-
     draw.operation(1.3, 3, "×", f"{stays} · {_OLD_H} = {number(retained)}")
     draw.operation(4, 1.9, "×", f"{comes} · n = {number(written)}")
     draw.operation(4, 3, "+", f"h<sub>t</sub> = {number(retained)} + {number(written)}")
-    draw.operation(1.3, 0, "×", text("figure.reset_lets", percent=f"{100 * v.r:.1f}"))
+    draw.operation(1.3, 0, "×", style.text("figure.reset_lets", share=v.r))
     quantities = {
         "h(t−1)": v.h_before, _PAST: v.past, f"r ({_PAST})": through, "r": v.r, "n": v.n, "z": v.z,
         f"{old} h(t−1)": retained, f"{new} n": written, "h(t)": v.h,
     }  # fmt: skip
-    return _finished(draw, text("option.gru"), quantities)
+    return _finished(draw, style.text("option.gru"), quantities)
 
 
 def _candidate(draw: Diagram, v: GRUStep, through: float) -> None:
@@ -128,6 +116,11 @@ def _candidate(draw: Diagram, v: GRUStep, through: float) -> None:
     draw.label(4, -0.95, "x<sub>t</sub>", size=13, quiet=True)
     draw.arrow((4, -0.8), (4, -_UP), 1.5, quiet)
     draw.label(-_SIDE, -0.95, draw.style.text("figure.gates_read"), quiet=True, xanchor="left")
+
+
+def _state(draw: Diagram, x: float, y: float, symbol: str, value: float, key: str) -> None:
+    """A state, on hover with its name."""
+    draw.state(x, y, symbol, value, f"{draw.style.text(f'figure.{key}')}: {number(value)}")
 
 
 def _box(

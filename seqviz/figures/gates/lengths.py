@@ -9,49 +9,31 @@ from seqviz.plotting.axes import percent
 
 
 def accuracy_by_length(by_length: ByLength, style: Style = STYLE) -> Figure:
-    """Shares of right answers (left) and of sequences without a wrong one (right), in percent.
+    """Plot the percent of right answers (left) and of sequences without a wrong one (right).
 
     Beside each the most frequent answer, given at every step; the vertical line is the length of
     the training.
     """
-    text, palette = style.text, style.palette
+    text, palette, length = style.text, style.palette, by_length.length
     sheet = Sheet(style)
+    x = axis(text("figure.symbols"), range=[0, length[-1] * 1.03])
+    titles = text("figure.right_answers"), text("figure.whole_right")
+    panels = sheet.row(*((x, percent(title)) for title in titles), gaps=(0.46, 0.56))
+    often = by_length.majority, by_length.majority_whole
+    shares = by_length.answers, by_length.exact_match
     ends = []
-    for across, often, shares, title in (
-        ((0, 0.46), by_length.majority, by_length.answers, "figure.right_answers"),
-        ((0.56, 1), by_length.majority_whole, by_length.exact_match, "figure.whole_right"),
-    ):
-        first = across[0] == 0
-        panel = sheet.panel(
-            axis(text("figure.symbols"), range=[0, by_length.length[-1] * 1.03]),
-            percent(text(title)),
-            across=across,
-        )
-        panel.reference(by_length.length, 100 * often, text("figure.majority"), legend=first,
-                        group="majority")  # fmt: skip
-        for cell, values in zip(by_length.cells, shares, strict=True):
-            dash, symbol = CELLS[cell]
-            panel.line(
-                by_length.length, 100 * values, text(f"option.{cell}"), getattr(palette, cell),
-                dash=dash, symbol=symbol, legend=first, group=cell,
-                hover="%{x:d}: %{y:.1f}%" + NAMED,
-            )  # fmt: skip
-            ends.append(f"{text(title)}, {text(f'option.{cell}')}: {100 * values[-1]:.1f}")
+    for panel, title, baseline, by_cell in zip(panels, titles, often, shares, strict=True):
+        panel.reference(length, 100 * baseline, text("figure.majority"), group="majority")
+        for cell, values in zip(by_length.cells, by_cell, strict=True):
+            name, (dash, symbol) = text(f"option.{cell}"), CELLS[cell]
+            panel.line(length, 100 * values, name, getattr(palette, cell), dash=dash, symbol=symbol,
+                       group=cell, hover="%{x:d}: %{y:.1f}%" + NAMED)  # fmt: skip
+            ends.append(f"{title}, {name}: {100 * values[-1]:.1f}")
         panel.vertical(by_length.trained, palette.highlight, dash="dash")
-        panel.words(
-            text("figure.trained_length"),
-            by_length.trained,
-            0,
-            yref="domain",
-            xanchor="left",
-            yanchor="bottom",
-            xshift=5,
-            color=palette.baseline,
-        )
+        panel.words(text("figure.trained_length"), by_length.trained, 0, yref="domain",
+                    xanchor="left", yanchor="bottom", xshift=5,
+                    color=palette.baseline)  # fmt: skip
     return sheet.described(
-        "alt.by_length",
-        longest=int(by_length.length[-1]),
-        trained=by_length.trained,
-        ends="; ".join(ends),
-        majority=100 * by_length.majority[-1],
-    )
+        "alt.by_length", longest=int(length[-1]), trained=by_length.trained,
+        ends="; ".join(ends), majority=by_length.majority[-1],
+    )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +20,7 @@ _SHORTEST, _LONGEST = 0.1, 1000.0  # steps: what is beyond goes into the outer b
 
 
 def gate_map(observation: Observation, unit: int, step: int, style: Style = STYLE) -> Figure:
-    """All units over all steps; a click gives the step (x) and the place of the unit (y), from 1.
+    """Plot all units over all steps; a click gives the step (x) and the unit's place (y), from 1.
 
     Gates are in [0, 1]; states have a scale symmetric about zero, which ends at 98 of 100 values
     where a few are far beyond. unit, step: those selected, from 1; they are outlined.
@@ -28,7 +29,7 @@ def gate_map(observation: Observation, unit: int, step: int, style: Style = STYL
     steps, units = observation.values.shape
     label = text(f"figure.gate_{observation.symbol}")
     rank = int(np.flatnonzero(observation.order == unit - 1)[0]) + 1
-    value = number(float(observation.values[step - 1, unit - 1]))
+    value = float(observation.values[step - 1, unit - 1])
     ranks = [str(position + 1) for position in observation.order]
     sheet = Sheet(style)
     panel = sheet.panel(
@@ -37,14 +38,8 @@ def gate_map(observation: Observation, unit: int, step: int, style: Style = STYL
     )
     hover = {"token": "%{x}", "step": "%{x:d}", "unit": "%{y}", "value": "%{z:.3g}"}
     scale = scales.signed(*_reach(observation)) if signed else scales.unit_scale(0, 1)
-    panel.cells(
-        observation.by_rank,
-        label,
-        scale,
-        bar_at=1.03,
-        hover=text("figure.hover_cell", **hover),
-        pick=True,
-    )
+    panel.cells(observation.by_rank, label, scale, bar_at=1.03, pick=True,
+                hover=text("figure.hover_cell", **hover))  # fmt: skip
     # White is seen on every color of a gate's scale; a state's neutral color is the page itself.
     edge = style.palette.truth if signed else "rgba(255,255,255,0.9)"
     panel.outline(edge, row=rank, width=1.5)
@@ -52,14 +47,11 @@ def gate_map(observation: Observation, unit: int, step: int, style: Style = STYL
     pointer = {"size": 12, "color": style.palette.highlight}
     panel.words("▼", step, 1, yref="domain", yanchor="bottom", yshift=-3, **pointer)
     panel.words("◀", 1, rank, xref="domain", xanchor="left", xshift=-2, **pointer)
-    sheet.headline(
-        text("figure.chosen_cell", unit=unit, step=step, value=f"<b>{value}</b>"),
-        yshift=16 * style.scale,
-    )
-    mean = number(observation.mean)
-    return sheet.finish(
-        text("alt.gate_map", name=label, units=units, steps=steps, unit=unit, step=step,
-             value=value, mean=mean)
+    sheet.headline(text("figure.chosen_cell", unit=unit, step=step, value=value),
+                   yshift=16 * style.scale)  # fmt: skip
+    return sheet.described(
+        "alt.gate_map", name=label, units=units, steps=steps, unit=unit, step=step, value=value,
+        mean=observation.mean,
     )  # fmt: skip
 
 
@@ -74,7 +66,7 @@ def _reach(observation: Observation) -> tuple[float, bool]:
 
 
 def gate_saturation(observation: Observation, style: Style = STYLE) -> Figure:
-    """Left: how often each unit's gates are nearly shut and nearly open. Right: how long it keeps.
+    """Plot how often each unit's gates are nearly shut and open (left), how long it keeps (right).
 
     Shares of the steps at which a gate is below 0.1 and above 0.9; time constants in steps, those
     below 0.1 and from 1,000 on (infinite ones, too) in the outer bins.
@@ -82,9 +74,13 @@ def gate_saturation(observation: Observation, style: Style = STYLE) -> Figure:
     text, units = style.text, np.arange(1, observation.hidden + 1)
     sheet = Sheet(style)
     shares = {"range": (-0.04, 1.04), "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1]}
-    left = sheet.panel(
-        axis(text("figure.share_shut"), **shares), axis(text("figure.share_open"), **shares),
-        across=(0, 0.44),
+    counts, edges = _histogram(observation.time_constants)
+    few = {"dtick": 1} if counts.max(initial=0) <= 5 else {}
+    left, right = sheet.row(
+        (axis(text("figure.share_shut"), **shares), axis(text("figure.share_open"), **shares)),
+        (_constants_axis(text("figure.time_constant_axis"), edges),
+         axis(text("figure.unit_count"), rangemode="tozero", tickformat="d", **few)),
+        gaps=(0.44, 0.6),
     )  # fmt: skip
     left.reference([0, 1], [1, 0], text("figure.always_saturated"), width=1.6)
     hover = {"unit": "%{customdata}", "shut": "%{x:.1%}", "open": "%{y:.1%}"}
@@ -97,21 +93,13 @@ def gate_saturation(observation: Observation, style: Style = STYLE) -> Figure:
             opacity=0.75 if observation.hidden < 64 else 0.5, customdata=units,
             hover=text("figure.hover_saturation", **hover) + NAMED,
         )  # fmt: skip
-        shut, wide = (f"{100 * float(item.mean()):.1f}" for item in (result.left, result.right))
-        means.append(text("figure.mean_shares", gate=name, shut=shut, open=wide))
-    counts, edges = _histogram(observation.time_constants)
-    few = {"dtick": 1} if counts.max(initial=0) <= 5 else {}
-    right = sheet.panel(
-        _constants_axis(text("figure.time_constant_axis"), edges),
-        axis(text("figure.unit_count"), rangemode="tozero", tickformat="d", **few),
-        across=(0.6, 1),
-    )
+        means.append(text("figure.mean_shares", gate=name, shut=float(result.left.mean()),
+                          open=float(result.right.mean())))  # fmt: skip
     _bins(right, counts, edges)
     finite = observation.time_constants[~np.isnan(observation.time_constants)]
-    median = number(float(np.median(finite))) if finite.size else "–"
-    return sheet.finish(
-        text("alt.saturation", units=observation.hidden, gates="; ".join(means), median=median,
-             endless=int(counts[-1]))
+    return sheet.described(
+        "alt.saturation", units=observation.hidden, gates="; ".join(means),
+        median=float(np.median(finite)) if finite.size else math.nan, endless=int(counts[-1]),
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from seqviz.compute.gates.counting import ParameterTable
 from seqviz.compute.gates.observation import Expectation
 from seqviz.compute.gates.tiny_results import Tiny, TinyReport, TinySettings
 from seqviz.core.i18n import number
-from seqviz.figures.gates.style import CELLS, ending, marked
+from seqviz.figures.gates.style import CELLS, marked
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, axis, escape
 
 _PARTS = {"input": ("prediction", ""), "recurrent": ("highlight", "/"), "biases": ("baseline", ".")}
@@ -22,7 +22,7 @@ _PARTS = {"input": ("prediction", ""), "recurrent": ("highlight", "/"), "biases"
 def agreement(
     expectation: Expectation, pair: AgreementPair | None = None, style: Style = STYLE
 ) -> Figure:
-    """How many bits more probable the second verb (the plural) is than the first after each word.
+    """Plot by how many bits the second verb (the plural) is more probable after each word.
 
     Above the line of zero the network expects the plural. A probability of exactly 0 leaves a gap.
     pair: with it the other sentence stands beside this one, and in a panel below what the word in
@@ -50,26 +50,21 @@ def agreement(
     if pair:
         _differences(sheet, upper, pair)
     first, second = expectation.candidates
-    effects = ""
+    endings = _by_network(expectation, _finite(expectation.bits)[:, -1], style)
+    alt = text("alt.agreement", plural=second, singular=first, words=len(words), endings=endings)
     if pair:
         at = pair.position - 1
-        effects = " " + text(
-            "alt.effects",
-            one=pair.first.words[at],
-            other=pair.second.words[at],
-            effects="; ".join(
-                f"{text('option.' + name.rsplit('_', 1)[-1])}: {number(float(row[at]))}"
-                for name, row in zip(expectation.networks, pair.effect, strict=True)
-            ),
-        )
-    endings = [
-        f"{text('option.' + name.rsplit('_', 1)[-1])}: {ending(values)}"
-        for name, values in zip(expectation.networks, _finite(expectation.bits), strict=True)
-    ]
-    return sheet.finish(
-        text("alt.agreement", plural=second, singular=first, words=len(words),
-             endings="; ".join(endings)) + effects
-    )  # fmt: skip
+        effects = _by_network(expectation, pair.effect[:, at], style)
+        nouns = {"one": pair.first.words[at], "other": pair.second.words[at]}
+        alt = f"{alt} {text('alt.effects', **nouns, effects=effects)}"
+    return sheet.finish(alt)
+
+
+def _by_network(expectation: Expectation, bits: Float[np.ndarray, "network"], style: Style) -> str:
+    """A number for each network, in words."""
+    cells = (name.rsplit("_", 1)[-1] for name in expectation.networks)
+    named = zip(cells, bits, strict=True)
+    return "; ".join(f"{style.text(f'option.{cell}')}: {number(value)}" for cell, value in named)
 
 
 def _finite(bits: Float[np.ndarray, "*any"]) -> Float[np.ndarray, "*any"]:
@@ -135,7 +130,7 @@ def _differences(sheet: Sheet, upper: Panel, pair: AgreementPair) -> None:
 
 
 def parameter_bars(parameter_table: ParameterTable, style: Style = STYLE) -> Figure:
-    """Parameters of the three cells, stacked from their parts, the total at the end of the bar."""
+    """Plot the parameters of the three cells, stacked from their parts, with their totals."""
     text, palette = style.text, style.palette
     names = [text(f"option.{cell}") for cell in parameter_table.cells]
     totals = [item.total for item in parameter_table.counted]
@@ -150,29 +145,25 @@ def parameter_bars(parameter_table: ParameterTable, style: Style = STYLE) -> Fig
     for part, (role, shape) in _PARTS.items():
         pattern = {"shape": shape, "fillmode": "overlay", "fgcolor": palette.grid, "size": 7}
         panel.bars(
-            names,
-            [getattr(item, part) for item in parameter_table.counted],
-            text(f"figure.part_{part}"),
-            None,
-            sideways=True,
-            hover="%{y}: %{x:,d}" + NAMED,
+            names, [getattr(item, part) for item in parameter_table.counted],
+            text(f"figure.part_{part}"), None, sideways=True, hover="%{y}: %{x:,d}" + NAMED,
             marker={"color": getattr(palette, role), "pattern": pattern},
-        )
+        )  # fmt: skip
     for name, total in zip(names, totals, strict=True):
         panel.words(f"<b>{total:,}</b>", total, name, size=15, xanchor="left", xshift=5)
     summary = (f"{name}: {total:,}" for name, total in zip(names, totals, strict=True))
-    return sheet.finish(text("alt.parameters", totals="; ".join(summary)))
+    return sheet.described("alt.parameters", totals="; ".join(summary))
 
 
 def training_curve(done: Tiny, style: Style = STYLE) -> Figure:
-    """Accuracy of a small network on its task, in percent, by update."""
+    """Plot the accuracy of a small network on its task, in percent, by update."""
     return _course(done.updates, done.accuracy, done.settings, style)
 
 
 def training_progress(
     trail: Sequence[TinyReport], settings: TinySettings, style: Style = STYLE
 ) -> Figure:
-    """The same as far as training has come (at least one report).
+    """Plot the same as far as training has come (at least one report).
 
     The axis of the updates is that of the whole run: it does not move while the curve grows.
     """
@@ -181,11 +172,9 @@ def training_progress(
 
 
 def _course(
-    updates: Int[np.ndarray, "report"],
-    accuracy: Float[np.ndarray, "report"],
-    settings: TinySettings,
-    style: Style,
-) -> Figure:
+    updates: Int[np.ndarray, "report"], accuracy: Float[np.ndarray, "report"],
+    settings: TinySettings, style: Style,
+) -> Figure:  # fmt: skip
     text, cell = style.text, settings.cell
     sheet = Sheet(style)
     panel = sheet.panel(
@@ -197,7 +186,5 @@ def _course(
         updates, 100 * accuracy, text(f"option.{cell}"), getattr(style.palette, cell), width=2.8,
         dash=dash, symbol=marked(symbol, len(updates)), hover="%{x:,d}: %{y:.1f}%" + NAMED,
     )  # fmt: skip
-    return sheet.finish(
-        text("alt.gate_training", cell=text(f"option.{cell}"), update=int(updates[-1]),
-             accuracy=100 * float(accuracy[-1]))
-    )  # fmt: skip
+    return sheet.described("alt.gate_training", cell=text(f"option.{cell}"),
+                           update=int(updates[-1]), accuracy=float(accuracy[-1]))  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from seqviz.compute.gates.searching import UnitSearch
@@ -12,7 +14,7 @@ _BINS = np.linspace(0, 1, 41)
 
 
 def found_and_scored(unit_search: UnitSearch, style: Style = STYLE) -> Figure:
-    """Left: each unit's r on the first text and on the second; on the diagonal both are equal.
+    """Plot each unit's r on the first text and on the second; on the diagonal both are equal.
 
     Right: a histogram of the largest |r| of any unit when the property is moved along the first
     text, as shares of the shifts; the line is the |r| of the unit that was found.
@@ -20,49 +22,34 @@ def found_and_scored(unit_search: UnitSearch, style: Style = STYLE) -> Figure:
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     both = {"range": [-1.05, 1.05], "tickvals": [-1, -0.5, 0, 0.5, 1]}
-    left = sheet.panel(
-        axis(text("figure.r_found"), **both), axis(text("figure.r_scored"), **both),
-        across=(0, 0.46),
+    left, right = sheet.row(
+        (axis(text("figure.r_found"), **both), axis(text("figure.r_scored"), **both)),
+        (axis(text("figure.best_r"), range=[0, 1.02]),
+         axis(text("figure.shift_share"), rangemode="tozero")),
+        gaps=(0.46, 0.6),
     )  # fmt: skip
     left.reference([-1, 1], [-1, 1], text("figure.same_on_both"))
     units = np.arange(1, len(unit_search.correlation) + 1)
-    here = units == unit_search.unit
+    marks: tuple[dict[str, Any], ...] = (
+        {"size": 7, "opacity": 0.5},
+        {"size": 15, "symbol": "diamond", "edge": {"color": palette.truth, "width": 1.5}},
+    )
+    names = text("figure.other_units"), text("figure.best_unit", unit=unit_search.unit)
     hover = text("figure.hover_unit", unit="%{customdata}", first="%{x:.2f}", second="%{y:.2f}")
-    left.points(unit_search.correlation[~here], unit_search.scored[~here],
-                text("figure.other_units"), palette.prediction, size=7, opacity=0.5,
-                customdata=units[~here], hover=hover)  # fmt: skip
-    left.points(
-        unit_search.correlation[here],
-        unit_search.scored[here],
-        text("figure.best_unit", unit=unit_search.unit),
-        palette.highlight,
-        size=15,
-        symbol="diamond",
-        edge={"color": palette.truth, "width": 1.5},
-        customdata=units[here],
-        hover=hover,
-    )
+    for is_best, name, color, mark in zip(
+        (False, True), names, (palette.prediction, palette.highlight), marks, strict=True
+    ):
+        at = (units == unit_search.unit) == is_best
+        left.points(unit_search.correlation[at], unit_search.scored[at], name, color,
+                    customdata=units[at], hover=hover, **mark)  # fmt: skip
     counts, _ = np.histogram(unit_search.best, _BINS)
-    shares = 100 * counts / max(len(unit_search.best), 1)
-    right = sheet.panel(
-        axis(text("figure.best_r"), range=[0, 1.02]),
-        axis(text("figure.shift_share"), rangemode="tozero"),
-        across=(0.6, 1),
-    )
     right.bars(
-        (_BINS[:-1] + _BINS[1:]) / 2, shares, text("figure.best_by_chance"), palette.baseline,
-        width=np.diff(_BINS), edge={"color": palette.band, "width": 1},
-        hover="|r| ≈ %{x:.2f}: %{y:.1f}%",
+        (_BINS[:-1] + _BINS[1:]) / 2, 100 * counts / max(len(unit_search.best), 1),
+        text("figure.best_by_chance"), palette.baseline, width=np.diff(_BINS),
+        edge={"color": palette.band, "width": 1}, hover="|r| ≈ %{x:.2f}: %{y:.1f}%",
     )  # fmt: skip
-    right.vertical(abs(unit_search.r_found), palette.highlight, width=4)
-    right.words(f"<b>|r| = {number(abs(unit_search.r_found), 2)}</b>", abs(unit_search.r_found), 1,
-                yref="domain", yanchor="top", xshift=6, xanchor="left")  # fmt: skip
-    return sheet.described(
-        "alt.found_and_scored",
-        units=len(units),
-        unit=unit_search.unit,
-        first=unit_search.r_found,
-        second=unit_search.r_scored,
-        median=unit_search.median_best,
-        chance=100 * unit_search.by_chance,
-    )
+    size = abs(unit_search.r_found)
+    right.vertical(size, palette.highlight, width=4)
+    right.words(f"<b>|r| = {number(size, 2)}</b>", size, 1, yref="domain", yanchor="top",
+                xshift=6, xanchor="left")  # fmt: skip
+    return sheet.described("alt.found_and_scored", units=len(units), search=unit_search)

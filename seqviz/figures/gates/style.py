@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-from jaxtyping import Float
-
-from seqviz.core.i18n import Text, number
+from seqviz.core.i18n import Text
 from seqviz.plotting import NAMED
 
 # Of a gate, a candidate or a state by its symbol: role of its color, dash, marker.
@@ -41,8 +38,3 @@ def marked(symbol: str, steps: int) -> str | None:
 def at_step(text: Text) -> str:
     """What stands over a point of a line over steps."""
     return text("figure.hover_step", token="%{x}", step="%{x:d}", value="%{y:.3g}") + NAMED
-
-
-def ending(values: Float[np.ndarray, "time"]) -> str:
-    """The last value in words, for a description."""
-    return number(float(values[-1])) if len(values) else "–"

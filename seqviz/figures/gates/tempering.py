@@ -17,7 +17,7 @@ _REACH = 8.0  # pre-activations shown at least
 def gate_mask(
     tempered: Tempered, gate: str, unit: int, tried: ByTemperature, style: Style = STYLE
 ) -> Figure:
-    """Left: one gate's values on sigma(a / T), those of the chosen unit large. Right: the answers.
+    """Plot one gate's values on sigma(a / T), the unit's large (left), and right answers (right).
 
     gate: its symbol. unit: from 1. Right: the share of right answers by temperature (log axis),
     beside the most frequent answer, with the temperature of the left panel marked.
@@ -25,39 +25,30 @@ def gate_mask(
     text, palette, observed = style.text, style.palette, tempered.seen
     a, values = tempered.preactivation[gate], activation(observed.trace, gate)
     reach = max(_REACH, 1.05 * float(np.abs(a).max(initial=0)))
-    line = np.linspace(-reach, reach, 161)
     sheet = Sheet(style)
-    left = sheet.panel(
-        axis(text("figure.preactivation"), range=[-reach, reach]),
-        axis(text(f"figure.gate_{gate}"), range=[-0.04, 1.04], tickvals=[0, 0.5, 1]),
-        across=(0, 0.46),
-    )
-    role, _, symbol = LOOKS[gate]
-    left.reference(line, sigmoid(line), text("figure.sigmoid_of_one"))
-    left.line(line, sigmoid(line / tempered.temperature), text("figure.sigmoid_tempered"),
-              getattr(palette, role), width=2.4, hover=False)  # fmt: skip
-    others = np.arange(observed.hidden) != unit - 1
-    left.points(
-        np.ravel(a[:, others]), np.ravel(values[:, others]), text("figure.other_units"),
-        palette.baseline, size=6, opacity=0.5, hover="%{x:.3g} → %{y:.3g}" + NAMED,
+    left, right = sheet.row(
+        (axis(text("figure.preactivation"), range=[-reach, reach]),
+         axis(text(f"figure.gate_{gate}"), range=[-0.04, 1.04], tickvals=[0, 0.5, 1])),
+        (axis(text("figure.temperature"), type="log", tickvals=[0.1, 1, 10],
+              ticktext=["0.1", "1", "10"]), percent(text("figure.right_answers"))),
+        gaps=(0.46, 0.6),
     )  # fmt: skip
-    pieces = [
-        f"{piece}, {position}" for position, piece in enumerate(visible_symbols(observed.pieces), 1)
-    ]
+    role, _, symbol = LOOKS[gate]
+    color, line = getattr(palette, role), np.linspace(-reach, reach, 161)
+    left.reference(line, sigmoid(line), text("figure.sigmoid_of_one"))
+    left.line(line, sigmoid(line / tempered.temperature), text("figure.sigmoid_tempered"), color,
+              width=2.4, hover=False)  # fmt: skip
+    others = np.arange(observed.hidden) != unit - 1
+    left.points(np.ravel(a[:, others]), np.ravel(values[:, others]), text("figure.other_units"),
+                palette.baseline, size=6, opacity=0.5,
+                hover="%{x:.3g} → %{y:.3g}" + NAMED)  # fmt: skip
+    pieces = [f"{piece}, {k}" for k, piece in enumerate(visible_symbols(observed.pieces), 1)]
     left.points(
-        a[:, unit - 1], values[:, unit - 1], text("figure.this_unit", unit=unit),
-        getattr(palette, role), size=11, symbol=symbol, customdata=pieces,
-        edge={"color": palette.band, "width": 1},
+        a[:, unit - 1], values[:, unit - 1], text("figure.this_unit", unit=unit), color, size=11,
+        symbol=symbol, customdata=pieces, edge={"color": palette.band, "width": 1},
         hover="%{customdata}: %{x:.3g} → %{y:.3g}" + NAMED,
     )  # fmt: skip
-    right = sheet.panel(
-        axis(text("figure.temperature"), type="log", tickvals=[0.1, 1, 10],
-             ticktext=["0.1", "1", "10"]),
-        percent(text("figure.right_answers")),
-        across=(0.6, 1),
-    )  # fmt: skip
-    right.reference([tried.temperature[0], tried.temperature[-1]], [100 * tried.majority] * 2,
-                    text("figure.majority"))  # fmt: skip
+    right.reference(tried.temperature[[0, -1]], [100 * tried.majority] * 2, text("figure.majority"))
     dash, mark = CELLS[observed.cell]
     right.line(
         tried.temperature, 100 * tried.accuracy, text(f"option.{observed.cell}"),
@@ -67,7 +58,6 @@ def gate_mask(
     right.vertical(tempered.temperature, palette.highlight)
     return sheet.described(
         "alt.gate_mask", gate=text(f"figure.gate_{gate}"), temperature=tempered.temperature,
-        saturated=100 * tempered.saturated(gate),
-        right=100 * tried.accuracy_at(tempered.temperature),
-        majority=100 * tried.majority,
+        saturated=tempered.saturated(gate), right=tried.accuracy_at(tempered.temperature),
+        majority=tried.majority,
     )  # fmt: skip

@@ -19,7 +19,7 @@ _LETTER = 16  # pixels between two letters at the ends of lines
 
 
 def unit_traces(observation: Observation, unit: int, step: int, style: Style = STYLE) -> Figure:
-    """Gates of one unit (in [0, 1], above) and its states and candidate (below), step by step.
+    """Plot gates of one unit (in [0, 1], above) and its states and candidate (below), by step.
 
     unit, step: those selected, from 1; a line runs through the step and each quantity has its
     marker there. Letters stand at the ends of the lines where they do not run into each other.
@@ -30,11 +30,8 @@ def unit_traces(observation: Observation, unit: int, step: int, style: Style = S
     states = {s: values for s, values in lines.items() if s not in gates}
     spans = [-0.05, 1.05], axes.around(*states.values(), np.zeros(1), margin=0.08)
     sheet = Sheet(style)
-    upper = sheet.panel(
-        axes.tokens(style, pieces, anchor="y2"),
-        axis(text("figure.gates_of", unit=unit), range=spans[0], tickvals=[0, 0.5, 1]),
-        up=(1 - _HEIGHT, 1),
-    )
+    above = axis(text("figure.gates_of", unit=unit), range=spans[0], tickvals=[0, 0.5, 1])
+    upper = sheet.panel(axes.tokens(style, pieces, anchor="y2"), above, up=(1 - _HEIGHT, 1))
     below: dict[str, Any] = {"zeroline": True, "zerolinecolor": style.palette.baseline, "nticks": 5}
     lower = sheet.panel(
         upper, axis(text("figure.states_of", unit=unit), range=spans[1], **below), up=(0, _HEIGHT)
@@ -54,9 +51,8 @@ def unit_traces(observation: Observation, unit: int, step: int, style: Style = S
         _letters(panel, quantities, span)
     now = (f"{text(f'figure.gate_{s}')}: {number(float(v[step - 1]))}"
            for s, v in (gates | states).items())  # fmt: skip
-    return sheet.finish(
-        text("alt.unit_traces", unit=unit, steps=len(pieces), step=step, values="; ".join(now))
-    )
+    return sheet.described("alt.unit_traces", unit=unit, steps=len(pieces), step=step,
+                           values="; ".join(now))  # fmt: skip
 
 
 def _letters(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seqviz.compute.gates import observation
 from seqviz.compute.gates.forcing import Clamp
 from seqviz.compute.gates.observation import MAX_SYMBOLS
-from seqviz.core.i18n import number, percent
 from seqviz.experiments import gates
 from seqviz.figures.gates.effects import FARTHEST, distance_by_variant, free_and_forced
 from seqviz.lessons.framework.controls import choice, on, slider
@@ -57,10 +55,8 @@ def force(p: ForceParams, show: Show) -> None:
     unit = None if p.units == "all" else min(p.unit, free.hidden)
     steps = len(free.pieces)
     first, last = sorted((min(p.first, steps), min(p.last, steps)))
-    clamps = tuple(
-        Clamp(gate, getattr(p, gate), unit, first, last)
-        for gate in (p.gates_lstm if p.cell == "lstm" else p.gates_gru)
-    )
+    requested = p.gates_lstm if p.cell == "lstm" else p.gates_gru
+    clamps = tuple(Clamp(gate, getattr(p, gate), unit, first, last) for gate in requested)
     forced = show.run(gates.observe, name, text, symbol, clamps=clamps, name="gates_held")
     show.figure(free_and_forced, free, forced, unit, first, last)
     show_answer("free", free, show)
@@ -72,38 +68,23 @@ def force(p: ForceParams, show: Show) -> None:
     full = unit is None and (first, last) == (1, steps)
     if not clamps:
         return show.note("nothing_forced")
-    say_lengths(symbol, free, forced, (first, last), show)
-    if full and values == {"f": 1.0}:
-        grows = forced.growth > 0  # not where there is one step, or a state that shrinks
-        show.note("of_1997" if grows else "of_1997_short", power=forced.growth)
-    elif full and values.get("i") == 0 and values.get("f") == 0:
-        show.note("empty_cell")
-    elif full and values == {"z": 1.0}:
-        show.note("kept_for_good")
+    show.facts(forced.lengths, free, first, last, note="held")
+    if full:
+        say_limit(values, forced.growth, show)
     if full and forced.kind == "characters" and set(values) == {"f"}:
         lost = forced.bits_per_character() - free.bits_per_character()
         show.target("constant_gate", lost <= HALF_A_BIT, lost=lost)
+    return None
 
 
-def say_lengths(
-    symbol: str,
-    free: observation.Observation,
-    forced: observation.Observation,
-    held: tuple[int, int],
-    show: Show,
-) -> None:
-    """The length of the state at both ends of the text, and from where to where gates are held."""
-    summary = {
-        "first": number(forced.length_at(1)),
-        "last": number(forced.length_at_end),
-        "free_first": number(free.length_at(1)),
-        "free_last": number(free.length_at_end),
-    }
-    steps = len(forced.pieces)
-    if held == (1, steps):
-        show.note("held", symbol=symbol, steps=steps, **summary)
-    else:
-        show.note("held_part", symbol=symbol, steps=steps, start=held[0], end=held[1], **summary)
+def say_limit(values: Mapping[str, float], growth: float, show: Show) -> None:
+    """Name the cell whose gates are held at 0 or 1 for all units and steps."""
+    if values == {"f": 1.0}:  # no growth: one step, or a state that shrinks
+        show.note("of_1997" if growth > 0 else "of_1997_short", power=growth)
+    elif values.get("i") == 0 and values.get("f") == 0:
+        show.note("empty_cell")
+    elif values == {"z": 1.0}:
+        show.note("kept_for_good")
 
 
 @dataclass(frozen=True)
@@ -114,28 +95,25 @@ class ConventionsParams:
 
 
 def names_of(variants: Sequence[str], show: Show) -> str:
-    return (
-        show.words("metric.same.joined").join(show.words(f"variant.{v}") for v in variants) or "–"
-    )
+    """Names of variants, one after the other."""
+    names = [show.words(f"variant.{variant}") for variant in variants]
+    return show.words("metric.same.joined").join(names) or "–"
 
 
 def conventions(p: ConventionsParams, show: Show) -> None:
     name, text = chosen(read_params("watch", WatchParams), p.cell)
     result = show.run(gates.compare, name, text)
     show.figure(distance_by_variant, result)
-    maximum = percent(result.furthest_share, 0)
-    if not result.certain:
-        maximum = show.words("metric.furthest.beyond", share=FARTHEST)
+    maximum = show.words("metric.furthest.beyond", share=FARTHEST)
+    if result.certain:
+        maximum = show.words("metric.furthest.at", share=result.furthest_share)
     same = show.derive(result.same, name="same")
-    furthest = show.derive(result.furthest, name="furthest")
-    show.metrics(
-        same=names_of(same, show),
-        furthest=(show.words(f"variant.{furthest}"), maximum),
-    )
+    furthest = show.words(f"variant.{show.derive(result.furthest, name='furthest')}")
+    equal = names_of(same, show)
+    show.metrics(same=equal, furthest=(furthest, maximum))
     show.readouts(result, size="largest_size")
-    others = [v for v in result.variants if v not in same]
-    show.note("variants", same=names_of(same, show), others=names_of(others, show),
-              furthest=show.words(f"variant.{furthest}"), most=maximum,
+    others = names_of([v for v in result.variants if v not in same], show)
+    show.note("variants", same=equal, others=others, furthest=furthest, most=maximum,
               nearest=result.nearest_share)  # fmt: skip
     if result.furthest_share > FARTHEST:
         show.caption(show.words("note.off_scale", times=FARTHEST))

@@ -46,9 +46,9 @@ class SingleGateParams:
 
 def single_gate(p: SingleGateParams, show: Show) -> None:
     name, symbol = f"{p.task}_{p.cell}", "c" if p.cell == "lstm" else "h"
-    gate = p.gate_lstm if p.cell == "lstm" else p.gate_gru
-    keeps = "f" if p.cell == "lstm" else "z"
-    gate = gate if p.view == "mask" else keeps
+    gate = keeps = "f" if p.cell == "lstm" else "z"
+    if p.view == "mask":
+        gate = p.gate_lstm if p.cell == "lstm" else p.gate_gru
     tempered = show.run(gates.read_tempered, name, symbol, p.temperature, p.added)
     tried = show.run(gates.by_temperature, name, TEMPERATURES, p.added, name="tried")
     observed, steps = tempered.seen, len(tempered.seen.pieces)
@@ -61,18 +61,12 @@ def single_gate(p: SingleGateParams, show: Show) -> None:
         now = show.run(observation.one_step, observed, p.unit, step, name="now")
         show.figure(lstm_cell if p.cell == "lstm" else gru_cell, now)
         say_arithmetic(now, p.unit, step, show)
-    show.readout("answers", tried.accuracy_at, p.temperature, caption=show.words(
-        "metric.answers.majority", share=tried.majority))  # fmt: skip
-    show.readout("saturated", tempered.saturated, gate, caption=show.words("metric.saturated.of",
-                                                                     gate=gate))  # fmt: skip
-    show.readout("retained", observed.retained, p.unit)
-    low, high = observed.kept_between(p.unit)
-    right, request = tempered.right_steps()
-    show.note("one_unit", gate=keeps, unit=p.unit, range=between(low, high, show), steps=steps,
-              retained=observed.retained(p.unit), right=right, asked=request)  # fmt: skip
-    show.note(
-        "mask", t=p.temperature, n=tried.sequences, length=tried.length,
-        accuracy=tried.accuracy_at(p.temperature), majority=tried.majority,
-        hard=TEMPERATURES[0], hardest=tried.accuracy[0],
-        soft=TEMPERATURES[-1], softest=tried.accuracy[-1],
-    )  # fmt: skip
+    usual = show.words("metric.answers.majority", share=tried.majority)
+    show.readout("answers", tried.accuracy_at, p.temperature, caption=usual)
+    of_gate = show.words("metric.saturated.of", gate=gate)
+    show.readout("saturated", tempered.saturated, gate, caption=of_gate)
+    retained = show.readout("retained", observed.retained, p.unit)
+    right, scored = tempered.right_steps()
+    show.note("one_unit", gate=keeps, unit=p.unit, steps=steps, retained=retained, right=right,
+              asked=scored, range=between(*observed.kept_between(p.unit), show))  # fmt: skip
+    show.facts(tried.compared, p.temperature, note="mask")

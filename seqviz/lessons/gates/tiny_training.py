@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from seqviz.compute.gates import activations, counting, observation, tasks, tiny
-from seqviz.core.i18n import number
 from seqviz.experiments import gates
 from seqviz.figures.gates import maps
 from seqviz.figures.gates import networks as network_figures
@@ -34,38 +33,29 @@ def learn(p: LearnParams, show: Show) -> None:
         return longer(p, show)
     settings = tiny.recommended(p.task, p.cell, p.seed)
     done = show.job(
-        tiny.train_tiny,
-        name="done",
-        settings=settings,
+        tiny.train_tiny, name="done", settings=settings,
         then=(network_figures.training_curve,) if p.view == "training" else None,
         so_far=(network_figures.training_progress, settings),
-    )
+    )  # fmt: skip
     if p.view == "gates":
-        symbol = p.symbol if p.cell == "lstm" else p.symbol_gru
-        example = tasks.EXAMPLES[p.task]
+        symbol, example = p.symbol if p.cell == "lstm" else p.symbol_gru, tasks.EXAMPLES[p.task]
         observed = show.run(observation.observe, done.network, example, symbol, name="seen")
         unit = int(observed.time_constants.argmax()) + 1
         show.figure(maps.gate_map, observed, unit, len(observed.pieces))
-        show.note(
-            "longest",
-            unit=unit,
-            units=observed.hidden,
-            steps=observed.time_constant(unit),
-            retained=observed.retained(unit),
-        )
+        show.note("longest", unit=unit, units=observed.hidden, steps=observed.time_constant(unit),
+                  retained=observed.retained(unit))  # fmt: skip
     doubled = show.run(tiny.longer, done.network, settings.length, p.seed, name="doubled")
-    always = show.words("metric.usual.majority", share=tiny.usual_majority(settings))
-    show.readouts(done, usual="accuracy_at_end", caption={"usual": always})
-    always = show.words("metric.usual.majority", share=doubled.majority)
-    show.readouts(doubled, twice="accuracy", caption={"twice": always})
-    always = show.words("metric.usual.majority", share=doubled.majority_whole)
-    show.readouts(doubled, whole="exact_match", caption={"whole": always})
+    usual, answers, sequences = (
+        show.words("metric.usual.majority", share=share)
+        for share in (tiny.usual_majority(settings), doubled.majority, doubled.majority_whole)
+    )
+    show.readouts(done, usual="accuracy_at_end", caption={"usual": usual})
+    show.readouts(doubled, twice="accuracy", whole="exact_match",
+                  caption={"twice": answers, "whole": sequences})  # fmt: skip
     show.readouts(done.network, "parameters")
-    show.note("learned", updates=int(done.updates[-1]), usual=done.accuracy_at_end,
-              twice=doubled.accuracy, whole=doubled.exact_match,
-              verdict=show.words("note.learned_above" if doubled.accuracy > doubled.majority
-                                 else "note.learned_below", majority=doubled.majority),
-              )  # fmt: skip
+    verdict = "above" if doubled.accuracy > doubled.majority else "below"
+    show.note("learned", done=done, twice=doubled, updates=int(done.updates[-1]),
+              verdict=show.words(f"note.learned_{verdict}", majority=doubled.majority))  # fmt: skip
 
 
 def longer(p: LearnParams, show: Show) -> None:
@@ -74,15 +64,12 @@ def longer(p: LearnParams, show: Show) -> None:
     show.figure(accuracy_by_length, by_length)
     twice = 2 * by_length.trained
     for cell in by_length.cells:
-        beside = show.words("metric.whole_lstm.answers",
-                            share=by_length.answers_at(cell, twice))  # fmt: skip
-        show.readout(f"whole_{cell}", by_length.whole_at, cell, twice, caption=beside)
+        right = show.words("metric.whole_lstm.answers", share=by_length.answers_at(cell, twice))
+        show.readout(f"whole_{cell}", by_length.whole_at, cell, twice, caption=right)
     show.readout("majority", by_length.majority_at, twice)
     for cell in by_length.cells:
-        right, often = by_length.answers_at(cell, twice), by_length.majority_at(twice)
-        show.note("longer_above" if right > often else "longer_below", cell=cell.upper(),
-                  length=twice, answers=right, majority=often,
-                  whole=by_length.whole_at(cell, twice))  # fmt: skip
+        facts = by_length.compared(cell, twice)
+        show.note(f"longer.{facts.variant}", cell=cell.upper(), **facts)
     if by_length.counts:
         lstm, gru = by_length.counts
         show.note("counts", lstm=lstm, gru=gru, trained=(by_length.trained - 1) // 2)
@@ -103,11 +90,9 @@ def size(p: SizeParams, show: Show) -> None:
     for cell in result.cells:
         formula = show.words("metric.count.formula", count=result.by_formula(cell))
         show.readout(f"count_{cell}", result.count, cell, caption=formula)
-    ratios = {cell: number(result.count(cell) / result.count("rnn"), 4) for cell in ("gru", "lstm")}
     show.note(
-        "sets",
-        feed_forward=1,
+        "sets", feed_forward=1,
         **{f"sets_{cell}": result.sets(cell) for cell in result.cells},
-        **{f"{cell}_count": f"{result.count(cell):,}" for cell in result.cells},
-        **ratios,
-    )
+        **{f"{cell}_count": result.count(cell) for cell in result.cells},
+        **{cell: result.count(cell) / result.count("rnn") for cell in ("gru", "lstm")},
+    )  # fmt: skip

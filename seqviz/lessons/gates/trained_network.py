@@ -9,7 +9,7 @@ from typing import Any, Literal
 from seqviz.compute.gates import activations, agreement, observation, searching, tasks
 from seqviz.compute.gates.networks import NETWORK_KINDS
 from seqviz.compute.gates.observation import MAX_SYMBOLS
-from seqviz.core.i18n import escape_markdown, number, percent
+from seqviz.core.i18n import escape_markdown, number
 from seqviz.experiments import gates
 from seqviz.figures.gates import maps
 from seqviz.figures.gates import networks as network_figures
@@ -101,22 +101,13 @@ def chosen(p: WatchParams, cell: str | None = None) -> tuple[str, str]:
 
 def card_line(name: str, show: Show) -> str:
     """How good the network is, beside its baselines, from its card."""
-    card = checkpoints.card(name)
-    kind = name.split("_")[0]
-    if kind == "characters":
-        ours, counts = card.alone or card.value, card.five_gram_alone or card.five_gram or 0
-        verdict = "note.card_worse" if ours > counts else "note.card_better"
-        values = {"value": number(ours), "five_gram": number(counts),
-                  "verdict": show.words(verdict)}  # fmt: skip
-    else:
-        values = {
-            "value": percent(card.value),
-            "baseline": percent(card.baseline_value),
-            "twice": percent(card.twice_as_long or 0),
-            "baseline_twice": percent(card.baseline_twice or 0),
-        }
-    key = f"note.card_{kind if kind in ('characters', 'sentiment') else 'task'}"
-    return show.words(key, parameters=f"{card.parameters:,}", date=card.date, **values)
+    card, kind = checkpoints.card(name), name.split("_")[0]
+    if kind != "characters":
+        return show.words(f"note.card_{kind if kind == 'sentiment' else 'task'}", card=card)
+    value, counts = card.alone or card.value, card.five_gram_alone or card.five_gram or 0
+    verdict = show.words("note.card_worse" if value > counts else "note.card_better")
+    return show.words("note.card_characters", card=card, value=value, five_gram=counts,
+                      verdict=verdict)  # fmt: skip
 
 
 def show_answer(name: str, observed: observation.Observation, show: Show) -> None:
@@ -157,16 +148,12 @@ def say_unit(
     observed: observation.Observation, unit: int, order: str, feature: str, show: Show
 ) -> None:
     """Where a unit goes in words, and what it means that it was chosen as the best of many."""
-    up, down = (observed.moves(unit, rises) if observed.kind == "characters" else None
-                for rises in (True, False))  # fmt: skip
-    low, high = float(observed.values[:, unit - 1].min()), float(observed.values[:, unit - 1].max())
-    values = {"symbol": observed.symbol, "unit": unit}
-    if up is None or down is None:
-        show.note("between", range=between(low, high, show), **values)
+    facts = observed.direction(unit)
+    if facts.variant == "none":
+        span = between(facts["low"], facts["high"], show)
+        show.note("between", range=span, **facts)
     else:
-        (letters, spaces), key = (up, "moves") if sum(up) >= sum(down) else (down, "moves_down")
-        show.note(key, letters=percent(letters, 0), spaces=percent(spaces, 0),
-                  low=number(low), high=number(high), **values)  # fmt: skip
+        show.note(f"moves.{facts.variant}", **facts)
     best = order == "correlation" and unit == observed.order[0] + 1
     if best and searching.comes_back(feature, observed.pieces):
         same = show.run(searching.search, observed, observed, feature, name="same")
@@ -178,8 +165,7 @@ def say_saturation(observed: observation.Observation, show: Show) -> None:
     """How often each gate is nearly shut or open, and how many units keep for long."""
     for gate in observed.gates:
         result = activations.saturation(activations.activation(observed.trace, gate))
-        show.note("saturation", gate=gate, shut=result.left.mean(),
-                  open=result.right.mean())  # fmt: skip
+        show.note("saturation", gate=gate, shut=result.left.mean(), open=result.right.mean())
     show.note("lasting", count=observed.lasting(LASTING), units=observed.hidden, steps=LASTING)
 
 
@@ -238,18 +224,7 @@ def meaning(p: MeaningParams, show: Show) -> None:
     result = show.run(gates.search, name, p.found_on, p.scored_on, symbol, p.feature)
     show.figure(found_and_scored, result)
     show.readouts(result, "r_found", "by_chance", "r_scored", "alone_by_chance")
-    summary = {
-        "unit": result.unit,
-        "symbol": symbol,
-        "units": len(result.correlation),
-        "feature": show.option("feature", p.feature),
-        "first": number(result.r_found),
-        "second": number(result.r_scored),
-        "chance": percent(result.by_chance),
-        "alone": percent(result.alone_by_chance),
-        "median": number(result.median_best),
-    }
-    show.note(f"meaning_{result.verdict}", **summary)
+    show.note(f"meaning.{result.verdict}", search=result, units=len(result.correlation))
     for one_text in (result.first, result.second):
         say_what_was_cut(one_text, show)
 
@@ -278,42 +253,18 @@ def agree(p: AgreementParams, show: Show) -> None:
         show.readout(f"bits_{cell}", expectation.bits_at_end, name, caption=more)
     if alike:
         return show.note("one_word")
-    show.note(
-        "agreement",
-        first=expectation.candidates[0],
-        second=expectation.candidates[1],
-    )
+    show.note("agreement", first=expectation.candidates[0], second=expectation.candidates[1])
     if both is None:
         show.note("no_pair")
     else:
         say_effects(both, show)
     if expectation.left_out:
         show.note("cut", limit=len(" ".join(expectation.words)), left=expectation.left_out)
-
-
-def hundredths(bits: float) -> str:
-    """With two decimals: a difference of bits is not the larger for its first digit's place."""
-    return f"{round(bits, 2) + 0.0:.2f}".replace("-", "−")
+    return None
 
 
 def say_effects(both: agreement.AgreementPair, show: Show) -> None:
     """What the word in which the sentences differ does there, a word later, and for how long."""
-    item, other = (
-        escape_markdown(each.words[both.position - 1]) for each in (both.first, both.second)
-    )
-    words, mean = len(both.first.words), both.mean[:, both.position - 1]
-    for row, network in enumerate(both.first.networks):
-        lasts = both.last_effect(network)
-        key = "no_effect" if lasts < 0 else "effect" if lasts else "effect_there"
-        if not lasts and both.position == words:
-            key = "effect_end"
-        bits = {
-            "here": both.effect_at(network, 0),
-            "end": both.effect_at(network, words),
-            "mean": float(mean.mean[row]),
-            "margin": float(mean.high[row] - mean.mean[row]),
-        }
-        values = {name: hundredths(value) for name, value in bits.items()}
-        last = escape_markdown(both.first.words[both.position - 1 + max(lasts, 0)])
-        show.note(key, cell=network.rsplit("_", 1)[-1].upper(), one=item, other=other, to=last,
-                  count=both.effects.shape[1], **values)  # fmt: skip
+    for network in both.first.networks:
+        facts = both.compared(network)
+        show.note(f"effect.{facts.variant}", cell=network.rsplit("_", 1)[-1].upper(), **facts)

@@ -102,7 +102,7 @@ def test_the_marked_option_is_what_the_bench_computes(name):
 def test_the_reveal_on_quotation_marks_names_features_that_are_found_again():
     for feature in ("in_word", "vowel"):
         out = run("meaning", {"feature": feature})
-        assert any(words_of(lesson, "note.meaning_holds", "en").fullmatch(n) for n in out.notes)
+        assert any(words_of(lesson, "note.meaning.holds", "en").fullmatch(n) for n in out.notes)
 
 
 def test_the_formula_of_the_hint_is_accepted():
@@ -118,16 +118,16 @@ def test_the_formula_of_the_hint_is_accepted():
 OTHER = (  # bench, settings, other settings, the sentences that must be other ones
     ("one", {}, {"temperature": 10.0}, ("one_unit", "mask")),
     ("one", {"view": "cell"}, {"view": "cell", "step": 3}, ("step_lstm",)),
-    ("watch", {}, {"rank": 2}, ("moves",)),
+    ("watch", {}, {"rank": 2}, ("moves.up",)),
     ("watch", {"kind": "latch"}, {"kind": "latch", "rank": 2}, ("between",)),
     ("watch", {"feature": "quotes"}, {"feature": "vowel"}, ("picked",)),
     ("watch", {"view": "saturation"}, {"view": "saturation", "characters": "Dull."},
      ("saturation", "lasting")),
-    ("meaning", {}, {"scored_on": PROSE}, ("meaning_chance",)),
-    ("force", {}, {"f": 0.8}, ("held",)),
+    ("meaning", {}, {"scored_on": PROSE}, ("meaning.chance",)),
+    ("force", {}, {"f": 0.8}, ("held.all",)),
     ("force", {"f": 1.0}, {"f": 1.0, "watch.characters": SECOND}, ("of_1997",)),
-    ("learn", {"view": "longer"}, {"view": "longer", "task": "adding"}, ("longer_above",)),
-    ("agreement", {}, {"text": "The movies I saw", "other": "The movie I saw"}, ("effect",)),
+    ("learn", {"view": "longer"}, {"view": "longer", "task": "adding"}, ("longer.above",)),
+    ("agreement", {}, {"text": "The movies I saw", "other": "The movie I saw"}, ("effect.lasts",)),
     ("conventions", {}, {"watch.characters": SECOND}, ("variants",)),
     ("size", {}, {"biases": "none", "inputs": 512}, ("sets",)),
 )  # fmt: skip
