@@ -128,10 +128,7 @@ def test_what_a_file_says_against_equal_steps_stands_above_the_figure(visit, tur
         name = table.numeric_columns[upload.likely(table)]
         (remark,) = upload.remarks(table, name)
         assert f"own_{remark.code}" == key
-        details = {
-            k: escape_markdown(v) if isinstance(v, str) else v for k, v in remark.details.items()
-        }
-        words = page.text(f"{SLUG}.note.{key}", **details)
+        words = page.text(f"{SLUG}.note.{key}", **remark.details)
         assert words in [element.value for element in real.markdown]
         assert not alerts(real)["warning"]
         assert page.charts() == others + 1

@@ -12,6 +12,7 @@ from seqviz.compute.ar_fitting.networks import AHEAD, NetworkFit
 from seqviz.compute.ar_fitting.nonlinear import Rule
 from seqviz.compute.ar_fitting.process import Coefficients, as_coefficients, read_only
 from seqviz.core.units import Count
+from seqviz.stats.facts import Facts
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,18 @@ class AheadErrors:
         """The steps, from the first on, for which the network is better than the mean."""
         worse = self.network >= self.level
         return float(np.argmax(worse) if worse.any() else worse.size)
+
+    def ends(self) -> Facts:
+        """State the errors one step ahead and at the last step, and where the network is useful."""
+        steps, useful = len(self.network), int(self.useful)
+        start = max(useful, 1)
+        return Facts(
+            "all" if useful == steps else {0: "none", 1: "one"}.get(useful, "some"),
+            steps=steps, origins=self.origins, useful=useful, rest=steps - start,
+            later=int((self.network < self.level)[start:].sum()), first=float(self.network[0]),
+            last=float(self.network[-1]), rule=float(self.rule[-1]), line=float(self.line[-1]),
+            level=float(self.level[-1]),
+        )  # fmt: skip
 
 
 def errors_ahead(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from seqviz.compute.ar_fitting import ARFit, OrderSelection, Replications
-from seqviz.plotting import STYLE, Figure, Sheet, Style, axis, whisker
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, axis, whisker
 
 # Of the methods in turn: role of the color, marker.
 _LOOKS = (("prediction", "circle"), ("gru", "square"), ("rnn", "diamond"), ("mlp", "triangle-up"))
@@ -16,7 +16,7 @@ _LOOKS = (("prediction", "circle"), ("gru", "square"), ("rnn", "diamond"), ("mlp
 def estimates_beside_truth(
     estimates: Sequence[ARFit], truth: Sequence[float], style: Style = STYLE
 ) -> Figure:
-    """Each method's coefficients with 95% intervals, and a line where the truth is.
+    """Plot each method's coefficients with 95% intervals, and a line where the truth is.
 
     estimates: fits of the same series. truth: phi_1 ... phi_P of the process.
     """
@@ -24,15 +24,12 @@ def estimates_beside_truth(
     # A true coefficient that the model leaves out is on the figure too.
     order = max(len(truth), *(len(e.coefficients) for e in estimates))
     sheet = Sheet(style)
-    rows = {"range": [order + 0.6, 0.4], "showgrid": False, "tickvals": list(range(1, order + 1)),
-            "ticktext": [f"φ<sub>{lag}</sub>" for lag in range(1, order + 1)]}  # fmt: skip
-    panel = sheet.panel(axis(text("figure.estimate")), axis(text("figure.which"), **rows))
+    names = [f"φ<sub>{lag}</sub>" for lag in range(1, order + 1)]
+    panel = sheet.panel(axis(text("figure.estimate")), axes.ranked(names, text("figure.which")))
     for lag in range(order):
         true = truth[lag] if lag < len(truth) else 0.0
-        panel.line(
-            [true, true], [lag + 0.55, lag + 1.45], text("figure.truth"), palette.highlight,
-            width=3, dash="dash", group="truth", legend=lag == 0,
-        )  # fmt: skip
+        panel.line([true, true], [lag + 0.55, lag + 1.45], text("figure.truth"), palette.highlight,
+                   width=3, dash="dash", group="truth")  # fmt: skip
     for index, estimate in enumerate(estimates):
         role, symbol = _LOOKS[index % len(_LOOKS)]
         color, result = getattr(palette, role), estimate.coefficients
@@ -50,7 +47,7 @@ def estimates_beside_truth(
 def order_criteria(
     selection: OrderSelection, truth: int | None = None, style: Style = STYLE
 ) -> Figure:
-    """AIC and BIC above their own minimum for each order; the minimum is the order they choose.
+    """Plot AIC and BIC of each order above their own minimum, which is the order they choose.
 
     truth: the order of the process, when known.
     """
@@ -81,7 +78,7 @@ def order_criteria(
 
 
 def sampling_distribution(replications: Replications, style: Style = STYLE) -> Figure:
-    """Histogram of phi-hat over many series of the same process, with the truth and both biases."""
+    """Plot a histogram of phi-hat over many series of one process, with truth and both biases."""
     text, palette, many = style.text, style.palette, replications
     count, deviation = len(many.estimates), many.theory_sd
     low, high = float(many.estimates.min()), float(many.estimates.max())
@@ -96,10 +93,8 @@ def sampling_distribution(replications: Replications, style: Style = STYLE) -> F
         normal = density / deviation * count * width
     height = 1.08 * max(counts.max(), normal.max(initial=0.0))
     sheet = Sheet(style, bargap=0)
-    panel = sheet.panel(
-        axis(text("figure.phi_hat"), showgrid=False),
-        axis(text("figure.count"), range=[0, height]),
-    )
+    count_axis = axis(text("figure.count"), range=[0, height])
+    panel = sheet.panel(axis(text("figure.phi_hat"), showgrid=False), count_axis)
     panel.bars(
         (edges[1:] + edges[:-1]) / 2, counts, text("figure.estimates", count=count), palette.band,
         width=width, edge={"color": palette.prediction, "width": 1},
@@ -113,8 +108,5 @@ def sampling_distribution(replications: Replications, style: Style = STYLE) -> F
     ):
         if np.isfinite(value):  # theory has no word on a unit root or beyond
             panel.line([value, value], [0, height], text(name), color, width=3, dash=dash)
-    return sheet.described(
-        "alt.sampling", count=count, n=many.n, phi=many.phi,
-        bias=many.mean_bias, theory=many.theory_bias,
-        method=text(f"option.{many.method}"),
-    )  # fmt: skip
+    method = text(f"option.{many.method}")
+    return sheet.described("alt.sampling", count=count, many=many, method=method)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.ar_fitting import Forecast, HorizonErrors
-from seqviz.core.i18n import number
 from seqviz.figures.ar_fitting.series import value_name
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axis
 
@@ -17,16 +15,11 @@ _LAST = 80  # so much of the history is shown
 
 
 def forecast_fan(
-    history: Float[np.ndarray, "time"],
-    recursive: Forecast,
-    direct: Float[np.ndarray, "step"] | None,
-    future: Float[np.ndarray, "step"],
-    mean: float,
-    index: Sequence[str] | np.ndarray | None = None,
-    unit: str = "",
-    style: Style = STYLE,
-) -> Figure:
-    """The end of the series, the recursive forecast with its 95% interval, and the direct one.
+    history: Float[np.ndarray, "time"], recursive: Forecast,
+    direct: Float[np.ndarray, "step"] | None, future: Float[np.ndarray, "step"], mean: float,
+    index: Sequence[str] | np.ndarray | None = None, unit: str = "", style: Style = STYLE,
+) -> Figure:  # fmt: skip
+    """Plot the end of a series, the recursive forecast with its 95% interval, and the direct one.
 
     history: shape (time,). recursive: forecasts for steps 1 ... H after it. direct: means of the
     direct forecasts, shape (step,), if there are any. future: what really came, shape (step,).
@@ -56,37 +49,28 @@ def forecast_fan(
     if np.isfinite(mean):
         panel.reference([past[0], ahead[-1]], [mean, mean], text("figure.long_run_mean"), width=1.5,
                         hover=None)  # fmt: skip
-    first, final, low, high = (
-        number(float(v))
-        for v in (recursive.mean[0], recursive.mean[-1], recursive.lower[-1], recursive.upper[-1])
-    )
-    return sheet.described("alt.forecast", steps=steps, first=first, last=final, low=low, high=high)
+    return sheet.described(
+        "alt.forecast", steps=steps, first=recursive.mean[0], last=recursive.last,
+        low=recursive.lower[-1], high=recursive.upper[-1],
+    )  # fmt: skip
 
 
 def error_by_horizon(errors: HorizonErrors, style: Style = STYLE) -> Figure:
-    """Mean squared forecast error by horizon, both methods, against theory."""
+    """Plot the mean squared forecast error by horizon, both methods, against theory."""
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     panel = sheet.panel(
         axis(text("figure.horizon"), showgrid=False),
         axis(text("figure.forecast_mse"), rangemode="tozero"),
     )
-    alone: dict[str, Any] = (
-        {"symbol": "square", "size": 10} if len(errors.horizon) == 1 else {}
-    )  # no line
+    alone = "square" if len(errors.horizon) == 1 else None  # no line
     panel.reference(errors.horizon, errors.theory, text("figure.theory_error"), width=2.5,
-                    hover=None, **alone)  # fmt: skip
+                    hover=None, symbol=alone, size=10)  # fmt: skip
     for values, name, color, dash, symbol in (
         (errors.recursive_mse, "figure.recursive", palette.prediction, "solid", "circle"),
         (errors.direct_mse, "figure.direct", palette.mlp, "dash", "diamond"),
     ):
         panel.line(errors.horizon, values, text(name), color, width=2.2, dash=dash, symbol=symbol,
                    size=6)  # fmt: skip
-    first, last, theory = (
-        number(float(v))
-        for v in (errors.recursive_mse[0], errors.recursive_mse[-1], errors.theory[-1])
-    )
-    return sheet.described(
-        "alt.horizon", origins=errors.origins, steps=len(errors.horizon), first=first, last=last,
-        theory=theory,
-    )  # fmt: skip
+    return sheet.described("alt.horizon", errors=errors, steps=len(errors.horizon),
+                           theory=errors.theory[-1])  # fmt: skip

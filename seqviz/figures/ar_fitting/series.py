@@ -8,8 +8,10 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.ar_fitting import ARFit, Correlogram
-from seqviz.core.i18n import Text, number
+from seqviz.core.i18n import Text
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axis
+
+BELOW = (0, 0.36)  # where two panels under a path are, as shares of the height
 
 
 def value_name(text: Text, unit: str, key: str = "figure.value") -> str:
@@ -18,69 +20,69 @@ def value_name(text: Text, unit: str, key: str = "figure.value") -> str:
 
 
 def series_and_correlations(
-    values: Float[np.ndarray, "time"],
-    correlations: Correlogram,
-    index: Sequence[str] | np.ndarray | None = None,
-    unit: str = "",
-    style: Style = STYLE,
-) -> Figure:
-    """The series on top; below it the sample ACF and PACF with the theory over them.
+    values: Float[np.ndarray, "time"], correlations: Correlogram,
+    index: Sequence[str] | np.ndarray | None = None, unit: str = "", style: Style = STYLE,
+) -> Figure:  # fmt: skip
+    """Plot a series, and below it the sample ACF and PACF with the theory over them.
 
     values: shape (time,). index: labels of the time axis (years, dates), of which the last n
     are those of the values; else 0 ... n - 1.
     unit: unit of the values, shown on the axis. The dotted lines are the 95% band that a series
     without any dependence stays in.
     """
-    text, n, result = style.text, len(values), correlations
+    text, result = style.text, correlations
     sheet = Sheet(style)
-    sheet.margin(r=14, t=30)
-    time = text("figure.steps" if index is None else "figure.dates")
-    top = sheet.panel(
-        {"title": {"text": time, "standoff": 14}, "showgrid": False},
-        axis(value_name(text, unit)),
-        up=(0.64, 1),
-    )
-    top.line(
-        np.arange(n) if index is None else np.asarray(index)[-n:], np.asarray(values, float),
-        text("figure.series"), style.palette.truth, width=1.2, legend=False,
-    )  # fmt: skip
-    lags = axis(text("figure.lag"), showgrid=False)
-    scale = {"range": [-1.05, 1.05], "dtick": 0.5}
-    left = sheet.panel(lags, axis(text("figure.acf"), **scale), across=(0, 0.44), up=(0, 0.36))
-    correlation_bars(left, result.acf, result.theory_acf, result.band, legend=True)
+    path_above(sheet, values, text("figure.series"), value_name(text, unit), index)
+    lags, scale = axis(text("figure.lag"), showgrid=False), {"range": [-1.05, 1.05], "dtick": 0.5}
+    left = sheet.panel(lags, axis(text("figure.acf"), **scale), across=(0, 0.44), up=BELOW)
+    correlation_bars(left, result.acf, result.theory_acf, result.band)
     # Both panels share one scale: numbers on the left one only.
     shared = axis(text("figure.pacf"), showticklabels=False, **scale)
-    right = sheet.panel(lags, shared, across=(0.58, 1), up=(0, 0.36))
-    correlation_bars(right, result.pacf, result.theory_pacf, result.band, legend=False)
-    low, high, first = (number(float(v)) for v in (values.min(), values.max(), result.acf[1]))
-    outside = int(np.sum(np.abs(result.acf[1:]) > result.band))
-    last = len(result.acf) - 1
+    right = sheet.panel(lags, shared, across=(0.58, 1), up=BELOW)
+    correlation_bars(right, result.pacf, result.theory_pacf, result.band)
+    outside, last = result.outside_acf()
     return sheet.described(
-        "alt.series", n=n, low=low, high=high, first=first, outside=outside, lags=last
+        "alt.series", n=len(values), low=float(values.min()), high=float(values.max()),
+        first=result.r1, outside=outside, lags=last,
+    )  # fmt: skip
+
+
+def path_above(
+    sheet: Sheet, values: Float[np.ndarray, "time"], name: str, title: str,
+    index: Sequence[str] | np.ndarray | None, start: int = 0,
+) -> None:  # fmt: skip
+    """A line over time, with room for two panels below it (`BELOW`).
+
+    index: labels of time, of which the last are those of the values; else from `start` on.
+    """
+    text, n = sheet.style.text, len(values)
+    sheet.margin(r=14, t=30)
+    time = text("figure.steps" if index is None else "figure.dates")
+    steps = {"title": {"text": time, "standoff": 14}, "showgrid": False}
+    labels = np.arange(start, start + n) if index is None else np.asarray(index)[-n:]
+    sheet.panel(steps, axis(title), up=(0.64, 1)).line(
+        labels, np.asarray(values, float), name, sheet.style.palette.truth, width=1.2, legend=False
     )
 
 
 def correlation_bars(
-    panel: Panel,
-    sample: Float[np.ndarray, "lag"],
-    theory: Float[np.ndarray, "lag"] | None,
+    panel: Panel, sample: Float[np.ndarray, "lag"], theory: Float[np.ndarray, "lag"] | None,
     band: float,
-    legend: bool,
-) -> None:
+) -> None:  # fmt: skip
     """Bars from lag 1 on, the theory as diamonds, and the band of a series without dependence."""
     text, palette, lags = panel.style.text, panel.style.palette, np.arange(1, len(sample))
     panel.bars(lags, sample[1:], text("figure.sample"), palette.prediction, width=0.55,
-               group="sample", legend=legend)  # fmt: skip
+               group="sample")  # fmt: skip
     if theory is not None:
         panel.points(lags, theory[1:], text("figure.theory"), palette.highlight, size=7,
-                     symbol="diamond", group="theory", legend=legend)  # fmt: skip
+                     symbol="diamond", group="theory")  # fmt: skip
     for end in (band, -band):
         panel.reference([0.4, lags[-1] + 0.6], [end] * 2, text("figure.band"), width=1.4,
-                        group="band", legend=legend and end == band)  # fmt: skip
+                        group="band")  # fmt: skip
 
 
 def roots_in_circle(roots: np.ndarray, style: Style = STYLE) -> Figure:
-    """The roots of z^P - phi_1 z^(P-1) - ... - phi_P against the unit circle.
+    """Plot the roots of z^P - phi_1 z^(P-1) - ... - phi_P against the unit circle.
 
     roots: complex, shape (lag,). Inside the circle: stationary; on it: unit root; outside:
     explosive. (Textbooks that write 1 - phi_1 z - ... have the reciprocals of these.)
@@ -102,23 +104,20 @@ def roots_in_circle(roots: np.ndarray, style: Style = STYLE) -> Figure:
     ):
         if len(chosen):
             panel.points(chosen.real, chosen.imag, text(name), color, size=14, symbol=symbol)
-    return sheet.described(
-        "alt.roots", count=len(roots), outside=int(outside.sum()), largest=largest
-    )
+    return sheet.described("alt.roots", count=len(roots), outside=int(outside.sum()),
+                           largest=largest)  # fmt: skip
 
 
 def lag_plot(
-    values: Float[np.ndarray, "time"],
-    line: ARFit,
-    truth: float | None = None,
+    values: Float[np.ndarray, "time"], line: ARFit, truth: float | None = None,
     style: Style = STYLE,
-) -> Figure:
-    """Each value against the one before it, with the fitted line and the true one.
+) -> Figure:  # fmt: skip
+    """Plot each value against the one before it, with the fitted line and the true one.
 
     values: shape (time,). line: the fit of x_t = phi x_{t-1} (no intercept).
     truth: the phi that made the series, when known and of order 1.
     """
-    text, palette, slope = style.text, style.palette, float(line.coefficients[0])
+    text, palette, slope = style.text, style.palette, line.first
     before, now = np.asarray(values[:-1], float), np.asarray(values[1:], float)
     ends = np.array([before.min(), before.max()])
     sheet = Sheet(style)
@@ -126,10 +125,8 @@ def lag_plot(
     panel.points(before, now, text("figure.pairs"), palette.truth, size=5, opacity=0.35)
     fitted = text("figure.fitted_line", slope=slope)
     panel.line(ends, slope * ends, fitted, palette.prediction, width=3)
-    if truth is not None:
-        name = text("figure.true_line", slope=truth)
-        panel.line(ends, truth * ends, name, palette.highlight, width=2.5, dash="dash")
     if truth is None:
         return sheet.described("alt.lag_plot_alone", n=len(now), slope=slope)
-    existing = number(truth)
-    return sheet.described("alt.lag_plot", n=len(now), slope=slope, truth=existing)
+    name = text("figure.true_line", slope=truth)
+    panel.line(ends, truth * ends, name, palette.highlight, width=2.5, dash="dash")
+    return sheet.described("alt.lag_plot", n=len(now), slope=slope, truth=truth)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,7 +22,7 @@ Levels = tuple[float, float, float | None]
 
 
 def loss_of_fit(done: NetworkFit, levels: Levels, style: Style = STYLE) -> Figure:
-    """The losses of a network that has been trained, with the lines that matter (`Levels`)."""
+    """Plot the losses of a trained network, with the lines that matter (`Levels`)."""
     epochs = np.arange(1.0, len(done.train_loss) + 1)
     losses = np.stack([epochs, done.train_loss, done.validation_loss])
     return _losses(losses, done.settings, levels, style)
@@ -30,7 +31,7 @@ def loss_of_fit(done: NetworkFit, levels: Levels, style: Style = STYLE) -> Figur
 def loss_so_far(
     trail: Sequence[EpochReport], settings: NetworkSettings, levels: Levels, style: Style = STYLE
 ) -> Figure:
-    """The losses as far as training has come; the levels as in `loss_of_fit`."""
+    """Plot the losses as far as training has come; the levels as in `loss_of_fit`."""
     label = np.array([(r.update, r.train_loss, r.validation_loss) for r in trail])
     return _losses(label.T, settings, levels, style)
 
@@ -70,21 +71,16 @@ def _losses(
     for value, key, level_color, dash in lines:
         name = f"{text(key)} ({number(value)})"
         panel.line([1, settings.epochs], [value, value], name, level_color, width=2, dash=dash)
-    first, last, floor = (number(float(v)) for v in (train[0], train[-1], levels[0]))
-    return sheet.described(
-        "alt.loss", cell=cell, epoch=int(epochs[-1]), first=first, last=last, floor=floor
-    )
+    return sheet.described("alt.loss", cell=cell, epoch=int(epochs[-1]), first=train[0],
+                           last=train[-1], floor=levels[0])  # fmt: skip
 
 
 def one_step_map(
-    network_fit: NetworkFit,
-    values: Float[np.ndarray, "time"],
-    truth: float | None = None,
-    rule: Float[np.ndarray, "grid"] | None = None,
-    line: Float[np.ndarray, "grid"] | None = None,
+    network_fit: NetworkFit, values: Float[np.ndarray, "time"], truth: float | None = None,
+    rule: Float[np.ndarray, "grid"] | None = None, line: Float[np.ndarray, "grid"] | None = None,
     style: Style = STYLE,
-) -> Figure:
-    """What the network learned: its prediction as a function of the last value.
+) -> Figure:  # fmt: skip
+    """Plot what a network learned: its prediction as a function of the last value.
 
     The band is that of 10% to 90% of the moments of the series: it shows how much the network
     listens to anything but the last value. values: the series, for the pairs behind the curve.
@@ -111,14 +107,12 @@ def one_step_map(
         panel.line(inputs, rule, text("figure.true_rule"), palette.highlight, dash="dash")
     learned = text("figure.learned_map", cell=cell.upper())
     panel.line(inputs, mean, learned, getattr(palette, cell), width=3)
-    slope = number(network_fit.map.slope)
-    if truth is None:
-        return sheet.described("alt.map_alone", cell=cell.upper(), slope=slope)
-    return sheet.described("alt.map", cell=cell.upper(), slope=slope, truth=truth)
+    key, slope = "alt.map_alone" if truth is None else "alt.map", network_fit.map.slope
+    return sheet.described(key, cell=cell.upper(), slope=slope, truth=truth)
 
 
 def one_step_predictions(network_fit: NetworkFit, style: Style = STYLE) -> Figure:
-    """The last 120 steps of the series with the one-step predictions made for them."""
+    """Plot the last 120 steps of the series with the one-step predictions made for them."""
     text, palette, cell = style.text, style.palette, network_fit.settings.cell
     time = np.arange(1, len(network_fit.targets) + 1)[-120:]
     targets, predictions = network_fit.targets[-120:], network_fit.predictions[-120:]
@@ -127,12 +121,12 @@ def one_step_predictions(network_fit: NetworkFit, style: Style = STYLE) -> Figur
     panel.line(time, targets, text("figure.series"), palette.truth, width=1.6)
     name = text("figure.one_step", cell=cell.upper())
     panel.line(time, predictions, name, getattr(palette, cell), width=2.2, dash="dash")
-    error = number(float(np.nanmean((targets - predictions) ** 2)))
+    error = network_fit.last_mse(120)
     return sheet.described("alt.predictions", cell=cell.upper(), last=len(time), mse=error)
 
 
 def errors_fed_back(errors: AheadErrors, cell: str, style: Style = STYLE) -> Figure:
-    """How the error of each forecaster grows as it reads its own forecasts.
+    """Plot the error of each forecaster as it reads its own forecasts.
 
     cell: of the network, in small letters.
     """
@@ -150,16 +144,11 @@ def errors_fed_back(errors: AheadErrors, cell: str, style: Style = STYLE) -> Fig
         (errors.network, cell.upper(), getattr(palette, cell), "solid", "circle"),
     ):
         panel.line(steps, values, name, color, width=2.4, dash=dash, symbol=symbol, size=6)
-    ends = errors.network[0], errors.network[-1], errors.line[-1], errors.level[-1]
-    first, last, line, level = (number(float(v)) for v in ends)
-    return sheet.described(
-        "alt.fed_back", cell=cell.upper(), origins=errors.origins, steps=len(steps), first=first,
-        last=last, line=line, level=level,
-    )  # fmt: skip
+    return sheet.described("alt.fed_back", cell=cell.upper(), **errors.ends())
 
 
 def error_by_window(done: WindowErrors, window: int, noise: float, style: Style = STYLE) -> Figure:
-    """Test error and number of parameters of the MLP over its window, with those of the RNN.
+    """Plot test error and parameters of the MLP over its window, with those of the RNN.
 
     window: the one that is read off. noise: mean squared error of the true rule on the same data.
     """
@@ -169,36 +158,30 @@ def error_by_window(done: WindowErrors, window: int, noise: float, style: Style 
 def windows_so_far(
     trail: Sequence[WindowReport], window: int, noise: float, style: Style = STYLE
 ) -> Figure:
-    """The same of the networks that are trained so far."""
+    """Plot the same of the networks that are trained so far."""
     return _windows(trail[-1].scores, window, noise, style)
 
 
 def _windows(scores: Scores, window: int, noise: float, style: Style) -> Figure:
-    text, palette = style.text, style.palette
-    ends = [WINDOWS[0], WINDOWS[-1]]
+    text, palette, ends = style.text, style.palette, [WINDOWS[0], WINDOWS[-1]]
     mlp, rnn = scores[: len(WINDOWS)], scores[len(WINDOWS) :]
-    positions = list(WINDOWS)[: len(mlp)]
     sheet = Sheet(style)
-    for panel, key in ((0, "figure.test_mse"), (1, "figure.parameters")):
-        panels = sheet.panel(
-            axis(text("figure.mlp_window"), dtick=1, range=[0.5, ends[1] + 0.5], showgrid=False),
-            axis(text(key), rangemode="tozero"),
-            across=((0, 0.44), (0.56, 1))[panel],
-        )
-        first = panel == 0
-        if first:
-            panels.reference(ends, [noise, noise], text("figure.unforeseeable"), width=2)
-        panels.line(positions, [score[panel] for score in mlp], "MLP", palette.mlp, symbol="circle",
-                   group="mlp", legend=first)  # fmt: skip
+    x = axis(text("figure.mlp_window"), dtick=1, range=[0.5, ends[1] + 0.5], showgrid=False)
+    titles = text("figure.test_mse"), text("figure.parameters")
+    panels = sheet.row(*((x, axis(title, rangemode="tozero")) for title in titles),
+                       gaps=(0.44, 0.56))  # fmt: skip
+    panels[0].reference(ends, [noise, noise], text("figure.unforeseeable"), width=2)
+    for index, panel in enumerate(panels):
+        panel.line(list(WINDOWS)[: len(mlp)], [score[index] for score in mlp], "MLP", palette.mlp,
+                   symbol="circle", group="mlp")  # fmt: skip
         for score in rnn:
-            panels.line(ends, [score[panel]] * 2, text("figure.any_length"), palette.rnn,
-                       dash="dash", group="rnn", legend=first)  # fmt: skip
+            panel.line(ends, [score[index]] * 2, text("figure.any_length"), palette.rnn,
+                       dash="dash", group="rnn")  # fmt: skip
         if window <= len(mlp):
-            panels.points([window], [mlp[window - 1][panel]], unbroken(f"P = {window}"),
-                         palette.highlight, size=13, symbol="diamond", group="chosen",
-                         legend=first)  # fmt: skip
+            panel.points([window], [mlp[window - 1][index]], unbroken(f"P = {window}"),
+                         palette.highlight, size=13, symbol="diamond", group="chosen")  # fmt: skip
+    (first, few), (last, many) = mlp[0], mlp[-1]
     return sheet.described(
-        "alt.windows", windows=len(mlp), first=mlp[0][0], last=mlp[-1][0],
-        few=mlp[0][1], many=mlp[-1][1], noise=noise,
-        rnn=number(rnn[0][0]) if rnn else "–",
+        "alt.windows", windows=len(mlp), first=first, last=last, few=few, many=many, noise=noise,
+        rnn=rnn[0][0] if rnn else math.nan,
     )  # fmt: skip

@@ -10,16 +10,10 @@ from seqviz.compute import ar_fitting as ar
 from seqviz.compute import replicates
 from seqviz.compute.ar_fitting.estimation import Method
 from seqviz.core.errors import MessageError
-from seqviz.core.i18n import format_value, number
-from seqviz.core.units import Unit, unbroken
+from seqviz.core.i18n import percent
+from seqviz.core.units import unbroken
 from seqviz.figures.ar_fitting import by_hand, estimation
-from seqviz.lessons.ar_fitting.series import (
-    ProcessParams,
-    Series,
-    coefficients,
-    studied,
-    theory,
-)
+from seqviz.lessons.ar_fitting.series import ProcessParams, Series, coefficients, studied, theory
 from seqviz.lessons.framework.controls import choice, on, slider, toggle, view
 from seqviz.lessons.framework.lesson import SeedExperiment, read_params
 from seqviz.lessons.framework.show import Show
@@ -36,11 +30,7 @@ def fit_by_hand(p: FitByHandParams, show: Show) -> None:
     _, values = studied(read_params("process", ProcessParams), show)
     show.figure(by_hand.fit_by_hand, values)
     start, minimum = show.run(ar.slope_errors, values, name="errors")
-    share = (
-        format_value(minimum / start, Unit("share", 0))
-        if minimum >= 0.01 * start
-        else unbroken("< 1%")
-    )
+    share = percent(minimum / start, 0) if minimum >= 0.01 * start else unbroken("< 1%")
     show.note("by_hand", start=start, least=minimum, share=share)
 
 
@@ -64,26 +54,18 @@ def draw_sampling(p: FitParams, world: ProcessParams, show: Show) -> None:
         raise MessageError("sampling_needs_ar1")
     samples = {"n": world.n, "sigma": world.sigma, "seed": world.seed, "noise": world.noise,
              "df": world.df, "shuffle": world.shuffle}  # fmt: skip
-    many = show.run(
-        ar.replicate,
-        world.phi,
-        intercept=p.intercept,
-        method=cast(Method, p.estimator),
-        name="many",
-        **samples,
-    )
+    many = show.run(ar.replicate, world.phi, intercept=p.intercept,
+                    method=cast(Method, p.estimator), name="many", **samples)  # fmt: skip
     show.figure(estimation.sampling_distribution, many)
-    beside = {"bias": f"± {number(many.standard_error_of_bias, 2)}",
-              "spread": theory(show, many.theory_sd)}  # fmt: skip
+    margin = show.words("metric.bias.margin", value=many.standard_error_of_bias)
+    beside = {"bias": margin, "spread": theory(show, many.theory_sd)}
     show.readouts(
         many, bias="mean_bias", theory_bias="theory_bias", spread="standard_deviation",
         coverage="coverage", caption=beside,
     )  # fmt: skip
     tell_replications(p, world, many, samples, show)
     if isfinite(many.theory_sd):
-        times = number(many.standard_deviation / many.theory_sd)
-        sizes = {"spread": number(many.standard_deviation), "theory": number(many.theory_sd)}
-        show.note("spread", times=times, **sizes)
+        show.note("spread", many=many, times=many.standard_deviation / many.theory_sd)
     elif world.shuffle and many.mean_bias > 2 * many.standard_error_of_bias:
         show.note("shuffled_mean")
 
@@ -92,20 +74,15 @@ def tell_replications(
     p: FitParams, world: ProcessParams, many: ar.Replications, rendered: dict[str, Any], show: Show
 ) -> None:
     """What the estimates of many series are on average, and how often the interval is right."""
-    coverage = many.coverage
-    summary = {"method": show.option("methods", p.estimator), "n": f"{world.n:,}",
-            "phi": number(many.phi), "bias": number(many.mean_bias, 2), "held": coverage.correct,
-            "count": coverage.n}  # fmt: skip
+    summary = {"many": many, "method": show.option("methods", p.estimator)}
     if many.standard_deviation < ROUNDING:
         # All alike, at the truth or, by a method that cannot reach it, far off.
         key = "rounding" if abs(many.mean_bias) < 1e-9 else "inside"
-        return show.note(f"sampling_{key}", spread=many.standard_deviation, **summary)
+        return show.note(f"sampling_{key}", **summary)
     if p.estimator == "ols":
-        return show.note("sampling", nominal=round(0.95 * coverage.n), **summary)
+        return show.note("sampling", nominal=round(0.95 * many.coverage.n), **summary)
     ols = show.run(ar.replicate, world.phi, intercept=p.intercept, name="ols", **rendered)
-    show.note(
-        "sampling_beside", ols=number(ols.mean_bias, 2), ols_held=ols.coverage.correct, **summary
-    )
+    return show.note("sampling_beside", ols=ols, **summary)
 
 
 def draw_order(p: FitParams, world: ProcessParams, values: Series, show: Show) -> None:
@@ -116,14 +93,13 @@ def draw_order(p: FitParams, world: ProcessParams, values: Series, show: Show) -
     chosen = show.run(ar.select_order, values, 10, p.intercept, name="chosen")
     show.figure(estimation.order_criteria, chosen, len(rule))
     show.readouts(chosen, aic_order="chosen_aic", bic_order="chosen_bic")
-    labels = {"aic": chosen.chosen_aic, "bic": chosen.chosen_bic, "truth": len(rule)}
     if not ar.is_stationary(rule):
-        return show.note("order", **labels)
+        return show.note("order", chosen=chosen, truth=len(rule))
     aic, bic = show.run(
         ar.orders_found, rule, world.n, 10, p.intercept, world.seed, sigma=world.sigma,
         noise=world.noise, df=world.df, burn_in=world.burn_in,
     )  # fmt: skip
-    show.note("order_found", aic_found=aic.correct, bic_found=bic.correct, count=aic.n, **labels)
+    return show.note("order_found", chosen=chosen, truth=len(rule), aic=aic, bic=bic)
 
 
 def class_estimates(p: FitParams, show: Show) -> SeedExperiment:
@@ -133,20 +109,15 @@ def class_estimates(p: FitParams, show: Show) -> SeedExperiment:
         raise MessageError("sampling_needs_ar1")
     method = cast(Method, p.estimator) if p.view == "sampling" else p.methods[0]
     shuffle, existing = world.shuffle, (p.intercept, method, world.shuffle)
-    samples: dict[str, Any] = {
-        "n": world.n, "sigma": world.sigma, "burn_in": world.burn_in, "noise": world.noise,
-        "df": world.df,
-    }  # fmt: skip
+    names = ("n", "sigma", "burn_in", "noise", "df")
+    samples: dict[str, Any] = {name: getattr(world, name) for name in names}
     bias, deviation = ar.in_theory(world.phi, world.n, *existing)
     expected = replicates.normal((0.0 if shuffle else world.phi) + bias, deviation)
+    settings = show.words(f"class.fit.{'shuffled' if shuffle else 'settings'}", phi=world.phi,
+                          n=world.n, method=show.option("methods", method))  # fmt: skip
     return SeedExperiment(
         lambda seeds: ar.estimate_each(seeds, world.phi, *existing, **samples),
-        show.words("class.fit.quantity"),
-        show.words(
-            "class.fit.shuffled" if shuffle else "class.fit.settings", phi=world.phi,
-            n=world.n, method=show.option("methods", method),
-        ),
-        lambda values: expected,
+        show.words("class.fit.quantity"), settings, lambda values: expected,
     )  # fmt: skip
 
 
@@ -165,14 +136,13 @@ def fit(p: FitParams, show: Show) -> None:
     if world.shuffle:  # nothing of a value is explained: its noise is the whole of it
         steady = ar.is_stationary(path.coefficients)
         sigma = sqrt(ar.stationary_variance(path.coefficients, sigma)) if steady else inf
-    show.readouts(
-        results[0], estimate="first", interval="first_interval", sigma_hat="sigma",
-        caption={"estimate": method, "sigma_hat": f"σ = {number(sigma)}"},
-    )  # fmt: skip
+    beside = {"estimate": method, "sigma_hat": show.words("metric.sigma_hat.truth", value=sigma)}
+    show.readouts(results[0], estimate="first", interval="first_interval", sigma_hat="sigma",
+                  caption=beside)  # fmt: skip
     held, count = show.readout("covered", ar.covering, results, float(truth[0]))
     firsts, (low, high) = [item.first for item in results], results[0].first_interval
-    labels = {"truth": number(truth[0]), "width": number(high - low, 2)}
+    labels = {"truth": truth[0], "width": high - low}
     if count == 1:
         return show.note("estimate_held" if held else "estimate_missed", method=method, **labels)
-    apart = number(max(firsts) - min(firsts), 2)
-    show.note("estimates", held=held, count=count, apart=apart, **labels)
+    apart = max(firsts) - min(firsts)
+    return show.note("estimates", held=held, count=count, apart=apart, **labels)

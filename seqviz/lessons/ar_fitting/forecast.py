@@ -52,22 +52,26 @@ def draw_fan(
     level = show.run(ar.long_run_mean, rule, constant, name="level")
     means = None if direct is None else direct.mean
     show.figure(forecast.forecast_fan, past, fan, means, future, level, index=index, unit=unit)
-    show.readouts(
-        fan, forecast_h="last", width_h="last_width", caption={"forecast_h": f"h = {horizon}"}
-    )
+    show.readouts(fan, forecast_h="last", width_h="last_width",
+                  caption={"forecast_h": f"h = {horizon}"})  # fmt: skip
     if direct is not None:
         show.readout("difference", fan.distance, direct)
     inside = round(show.readout("inside", fan.covers, future) * horizon)
-    kind = "some" if horizon > 1 else "one" if inside else "none"
-    arrivals = show.words(f"note.came_{kind}", inside=inside, h=horizon)
-    measure = show.words("note.measure_some" if horizon > 1 else "note.measure_one")
-    own = show.derive(fan.error, future, name="error")
+    error = show.derive(fan.error, future, name="error")
     naive = show.derive(ar.error_of_repeating, past, future, season or 1, name="repeating")
+    say_fan(horizon, inside, error, naive, season, show)
+
+
+def say_fan(horizon: int, inside: int, error: float, naive: float, season: int, show: Show) -> None:
+    """How many values came as forecast, and the error beside that of repeating the last ones."""
+    several = "some" if horizon > 1 else "one"
+    kind = several if horizon > 1 or inside else "none"
     repeating = show.words(f"note.repeat_{'season' if season else 'last'}", season=season)
-    better = "fan_better" if own < naive else "fan_worse"
+    verdict = "better" if error < naive else "worse"
     show.note(
-        "fan_even" if number(own) == number(naive) else better, came=arrivals, measure=measure,
-        error=number(own), naive=number(naive), repeating=repeating,
+        f"fan_{'even' if number(error) == number(naive) else verdict}",  # as they are read
+        came=show.words(f"note.came_{kind}", inside=inside, h=horizon), error=error, naive=naive,
+        measure=show.words(f"note.measure_{several}"), repeating=repeating,
     )  # fmt: skip
 
 
@@ -82,16 +86,11 @@ def ahead(p: AheadParams, show: Show) -> None:
         raise MessageError("too_short_to_forecast", horizon=p.horizon, steps=len(values))
     rule = (0.0,) if world.shuffle else path.coefficients
     sigma = float(values.std()) if world.shuffle else path.sigma
-    errors = show.run(
-        ar.errors_by_horizon, values, p.model, p.horizon, coefficients=rule, sigma=sigma,
-        name="errors",
-    )  # fmt: skip
+    errors = show.run(ar.errors_by_horizon, values, p.model, p.horizon, coefficients=rule,
+                      sigma=sigma, name="errors")  # fmt: skip
     show.figure(forecast.error_by_horizon, errors)
     ends = {"mse_1": theory(show, errors.theory[0]), "mse_h": theory(show, errors.theory[-1])}
     show.readouts(errors, "mse_1", "mse_h", "mse_direct", "origins", caption=ends)
     several = "errors_recursive" if errors.mse_h <= errors.mse_direct else "errors_direct"
-    show.note(
-        several if p.horizon > 1 else "errors_one",
-        h=p.horizon, recursive=number(errors.mse_h), direct=number(errors.mse_direct),
-        theory=number(float(errors.theory[-1])), origins=errors.origins,
-    )  # fmt: skip
+    show.note(several if p.horizon > 1 else "errors_one", errors=errors, h=p.horizon,
+              theory=errors.theory[-1])  # fmt: skip

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from seqviz.compute import ar_fitting as ar
 from seqviz.core.errors import MessageError
-from seqviz.core.i18n import escape_markdown, number
 from seqviz.data import series, upload
 from seqviz.figures.ar_fitting import estimation
 from seqviz.figures.ar_fitting.diagnosis import residual_check
@@ -49,16 +48,13 @@ def own_column(show: Show) -> tuple[Series, str] | None:
     for remark in upload.remarks(table, name):
         if remark.code == "newest_first":
             values, code = values[::-1], f"{code}[::-1]"
-        details = {
-            k: escape_markdown(v) if isinstance(v, str) else v for k, v in remark.details.items()
-        }
-        show.note(f"own_{remark.code}", **details)
+        show.note(f"own_{remark.code}", **remark.details)
     show.trace.define("values", code, values, upload.column, upload.parse)
     return values, escape(short(name))
 
 
 def real(p: MeasuredSeriesParams, show: Show) -> None:
-    index, unit, source = None, "", ""
+    index, source = None, ""
     if p.source == "csv":
         own = own_column(show)
         if own is None:
@@ -78,8 +74,7 @@ def real(p: MeasuredSeriesParams, show: Show) -> None:
         draw_fan(show, values, p.model, True, p.horizon, p.difference, season, index, unit)
         check = show.run(ar.diagnose, steady, p.model, name="check")
         if check.refused:
-            labels = {"q": number(check.q), "limit": number(check.q_limit)}
-            show.note("fan_refused", order=p.model, lags=int(check.tested), **labels)
+            show.note("fan_refused", check=check)
     elif p.view == "correlations":
         correlogram = show.run(ar.correlogram, steady, min(40, len(steady) // 4))
         show.figure(series_and_correlations, steady, correlogram, index, unit)
@@ -104,11 +99,8 @@ def tell_diagnosis(show: Show, check: ar.Diagnosis) -> None:
     limit = show.words("metric.q.limit", limit=check.q_limit)
     show.readouts(check, "q", "q_p", "strongest", caption={"q": limit})
     show.readout("left_over", check.correlations.outside_acf)
-    show.note(
-        "refused" if check.refused else "accepted", order=check.order, lags=int(check.tested),
-        q=check.q, limit=check.q_limit, degrees=int(check.tested) - check.order,
-        lag=check.strongest_lag, strongest=check.strongest,
-    )  # fmt: skip
+    show.note("refused" if check.refused else "accepted", check=check,
+              degrees=int(check.tested) - check.order)  # fmt: skip
 
 
 def draw_real_orders(show: Show, values: Series) -> None:
@@ -116,10 +108,6 @@ def draw_real_orders(show: Show, values: Series) -> None:
     chosen = show.run(ar.select_order, values, min(12, len(values) // 4), True, name="chosen")
     show.figure(estimation.order_criteria, chosen)
     show.readouts(chosen, aic_order="chosen_aic", bic_order="chosen_bic")
-    order = max(1, chosen.chosen_aic)
-    check = show.run(ar.diagnose, values, order, name="check")
-    show.note(
-        "order_refused" if check.refused else "order_accepted", order=order,
-        aic=chosen.chosen_aic, bic=chosen.chosen_bic, lags=int(check.tested), q=check.q,
-        limit=check.q_limit, highest=len(chosen.orders) - 1,
-    )  # fmt: skip
+    check = show.run(ar.diagnose, values, max(1, chosen.chosen_aic), name="check")
+    show.note("order_refused" if check.refused else "order_accepted", check=check, chosen=chosen,
+              highest=len(chosen.orders) - 1)  # fmt: skip

@@ -11,7 +11,6 @@ from numpy import ndarray
 
 from seqviz.compute import ar_fitting as ar
 from seqviz.core.errors import MessageError
-from seqviz.core.i18n import number
 from seqviz.figures.ar_fitting.series import lag_plot, roots_in_circle, series_and_correlations
 from seqviz.lessons.framework.controls import choice, on, seed, select_slider, slider, toggle, view
 from seqviz.lessons.framework.show import Show
@@ -81,30 +80,23 @@ def state_note(p: ProcessParams, correlogram: ar.Correlogram, show: Show, n_show
     """What the roots say of the process, and what the bars say of them."""
     root, acf = ar.largest_root(coefficients(p)), correlogram.acf
     if p.shuffle:
-        outside, bars = (
-            correlogram.outside_acf()
-        )  # of independent values the PACF is nearly the ACF
+        outside, bars = correlogram.outside_acf()  # without dependence the PACF is nearly the ACF
         show.note("shuffled", outside=outside, bars=bars)
     elif ar.is_stationary(coefficients(p)):
         beyond, after = correlogram.beyond(p.order)
-        show.note(
-            "stationary", root=root, gap=correlogram.gap, order=p.order,
-            beyond=beyond, after=after,
-        )  # fmt: skip
+        show.note("stationary", root=root, gap=correlogram.gap, order=p.order, beyond=beyond,
+                  after=after)  # fmt: skip
     elif root > 1 + 1e-6:
         key = "explosive" if n_shown < p.n else "explosive_whole"
-        show.note(key, root=number(root), shown=f"{n_shown:,}", n=f"{p.n:,}")
+        show.note(key, root=root, shown=n_shown, n=p.n)
     else:
         z = ar.roots(coefficients(p))
         on_circle = z[abs(z) > 1 - 1e-6]
         alone = on_circle[0].real if len(on_circle) == 1 else 0.0
         kind = "unit_root" if alone > 0 else "unit_root_minus" if alone < 0 else "unit_roots"
-        positions = (1, len(acf) // 2, len(acf) - 1)
-        show.note(
-            kind, count=len(on_circle), first=number(acf[1]), second=number(acf[2]),
-            third=number(acf[3]), half=number(acf[positions[1]]), last=number(acf[-1]),
-            middle=positions[1], lags=positions[2],
-        )  # fmt: skip
+        first, second, third, half, last = acf[[1, 2, 3, len(acf) // 2, -1]].tolist()
+        show.note(kind, count=len(on_circle), first=first, second=second, third=third, half=half,
+                  last=last, middle=len(acf) // 2, lags=len(acf) - 1)  # fmt: skip
 
 
 def process(p: ProcessParams, show: Show) -> None:
@@ -123,8 +115,7 @@ def process(p: ProcessParams, show: Show) -> None:
         line = show.run(ar.fit, values, 1, "ols", name="line")
         slope = p.phi if p.order == 1 and not p.shuffle else None
         show.figure(lag_plot, values, line, slope)
-        existing = {} if slope is None else {"truth": number(slope)}
-        show.note("lag_plot" if existing else "lag_line", slope=line.first, **existing)
+        show.note("lag_line" if slope is None else "lag_plot", slope=line.first, truth=slope)
     show.readouts(correlogram, "r1", caption={"r1": theory(show, correlogram.theory_r1)})
     spread = ar.stationary_variance(path.coefficients, p.sigma) if stationary else inf
     show.readout("variance", ar.sample_variance, values, caption=theory(show, spread))

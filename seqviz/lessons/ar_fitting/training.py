@@ -13,7 +13,6 @@ from seqviz.compute.ar_fitting.networks import AHEAD, NetworkFit, fit_network
 from seqviz.compute.ar_fitting.nonlinear import RULE_KINDS, Kind
 from seqviz.compute.ar_fitting.windows import WINDOWS, fit_windows
 from seqviz.core.errors import MessageError
-from seqviz.core.i18n import number
 from seqviz.figures.ar_fitting import training
 from seqviz.lessons.ar_fitting.series import ProcessParams, Series, studied
 from seqviz.lessons.framework.controls import choice, on, seed, select_slider, slider, toggle, view
@@ -65,77 +64,101 @@ class NonlinearParams:
     seed: int = seed(0, more=True)
 
 
-def learn(
-    show: Show, view: str, values: Series, settings: NetworkSettings, best: OneStep, floor: float,
-    line: tuple[Any, float], rule: Any, slope: float | None = None,
-) -> tuple[NetworkFit, float, float]:  # fmt: skip
-    """Train a network on a series and draw it.
+@dataclass(frozen=True)
+class Study:
+    """A series, the network that is to learn it, and what its error is compared with.
 
     best, floor: what least squares and the truth score. line: coefficients and intercept of the
     least squares fit. rule: the truth; slope: of a true line.
+    """
+
+    values: Series
+    settings: NetworkSettings
+    best: OneStep
+    floor: float
+    line: tuple[Any, float]
+    rule: Any
+    slope: float | None = None
+
+    @property
+    def is_split(self) -> bool:
+        """Return True where some of the series is held out."""
+        return self.settings.train < 1
+
+    @property
+    def levels(self) -> training.Levels:
+        """Errors that are lines in the figure of the loss."""
+        shares, targets = (self.settings.train, self.settings.train + 0.2), len(self.values) - 1
+        ends = [round(share * targets) for share in shares]
+        held_out = self.best.line_mse(*ends) if self.is_split else None
+        return self.floor, self.best.training_mse, held_out
+
+
+def draw_loss(done: NetworkFit, study: Study, show: Show) -> None:
+    """Show the losses, and whether that of the validation has turned."""
+    show.figure(training.loss_of_fit, done, study.levels)
+    if study.is_split:
+        turned = done.least_epoch < done.settings.epochs
+        show.note("u_curve" if turned else "u_none", done=done, last=done.validation_loss[-1],
+                  train=done.train_loss[-1], line=study.levels[2])  # fmt: skip
+
+
+def draw_map(done: NetworkFit, study: Study, show: Show) -> None:
+    """Show the prediction as a function of the last value."""
+    (coefficients, intercept), inputs = study.line, done.map.inputs
+    if not isinstance(study.rule, ar.Rule):
+        show.figure(training.one_step_map, done, study.values, study.slope)
+        show.note("map" if done.map.band_width > 0 else "map_of_one", map=done.map,
+                  line=coefficients[0])  # fmt: skip
+        return
+    true = show.derive(study.rule.next, inputs, name="true")
+    best_line = show.derive(ar.straight, inputs, intercept, coefficients[0], name="line")
+    show.figure(training.one_step_map, done, study.values, study.slope, true, best_line)
+    gaps = (float(abs(curve - true).max()) for curve in (done.map.mean, best_line))
+    show.note("bent_map", **dict(zip(("map", "line"), gaps, strict=True)))
+
+
+def draw_predictions(done: NetworkFit, study: Study, show: Show) -> None:
+    """Show the last one-step predictions, beside the error of repeating each value."""
+    show.figure(training.one_step_predictions, done)
+    count = min(120, len(study.values) - 1)
+    naive = float(((study.values[1:] - study.values[:-1])[-count:] ** 2).mean())
+    show.note("predictions", count=count, mse=done.last_mse(count), naive=naive)
+
+
+def draw_ahead(done: NetworkFit, study: Study, show: Show) -> None:
+    """Show the errors of forecasters that are fed their own forecasts."""
+    if not done.origins.size:
+        raise MessageError("too_short_ahead", horizon=AHEAD, steps=len(study.values))
+    back = show.run(errors_ahead, done, *study.line, study.rule, name="back")
+    cell, ends = done.settings.cell.upper(), back.ends()
+    show.figure(training.errors_fed_back, back, done.settings.cell)
+    useful = show.words(f"note.useful_{ends.variant}", cell=cell, **ends)
+    show.note("ahead", **{**ends, "cell": cell, "useful": useful})
+
+
+VIEWS = {"loss": draw_loss, "map": draw_map, "predictions": draw_predictions, "ahead": draw_ahead}
+
+
+def learn(show: Show, view: str, study: Study) -> tuple[NetworkFit, float, float]:
+    """Train a network on a series and draw it.
+
     Returns the training and the errors of network and line where the network is judged.
     """
-    held_out = settings.train < 1
-    targets = len(values) - 1
-    ends = [round(share * targets) for share in (settings.train, settings.train + 0.2)]
-    levels = (floor, best.training_mse, best.line_mse(*ends) if held_out else None)
     done = show.job(
-        fit_network, name="done", values=values, settings=settings,
-        so_far=(training.loss_so_far, settings, levels),
+        fit_network, name="done", values=study.values, settings=study.settings,
+        so_far=(training.loss_so_far, study.settings, study.levels),
     )  # fmt: skip
-    if view == "loss":
-        show.figure(training.loss_of_fit, done, levels)
-        if held_out:
-            turned = done.least_epoch < settings.epochs
-            show.note(
-                "u_curve" if turned else "u_none", least=done.least_validation,
-                epoch=done.least_epoch, epochs=settings.epochs,
-                last=done.validation_loss[-1],
-                train=done.train_loss[-1], line=levels[2] or 0.0,
-            )  # fmt: skip
-    elif view == "map":
-        if isinstance(rule, ar.Rule):
-            true = show.derive(rule.next, done.map.inputs, name="true")
-            best_line = show.derive(ar.straight, done.map.inputs, line[1], line[0][0], name="line")
-            show.figure(training.one_step_map, done, values, slope, true, best_line)
-            gaps = (abs(curve - true).max() for curve in (done.map.mean, best_line))
-            show.note("bent_map", **dict(zip(("map", "line"), map(number, gaps), strict=True)))
-        else:
-            show.figure(training.one_step_map, done, values, slope)
-            show.note(
-                "map" if done.map.band_width > 0 else "map_of_one", slope=done.map.slope,
-                band=done.map.band_width, line=line[0][0],
-            )  # fmt: skip
-    elif view == "predictions":
-        show.figure(training.one_step_predictions, done)
-        rendered = min(120, targets)
-        naive = float(((values[1:] - values[:-1])[-rendered:] ** 2).mean())
-        mse = number(done.last_mse(rendered))
-        show.note("predictions", count=rendered, mse=mse, naive=naive)
-    else:
-        if not done.origins.size:
-            raise MessageError("too_short_ahead", horizon=AHEAD, steps=len(values))
-        back = show.run(errors_ahead, done, *line, rule, name="back")
-        cell, steps, useful = settings.cell.upper(), len(back.network), int(back.useful)
-        kind = "all" if useful == steps else {0: "none", 1: "one"}.get(useful, "some")
-        rest = steps - max(useful, 1)
-        later = int((back.network < back.level)[max(useful, 1) :].sum())
-        show.figure(training.errors_fed_back, back, settings.cell)
-        show.note(
-            "ahead", steps=steps, first=back.network[0],
-            last=back.network[-1], rule=back.rule[-1], line=back.line[-1],
-            level=back.level[-1], origins=back.origins, cell=cell,
-            useful=show.words(
-                f"note.useful_{kind}", cell=cell, useful=useful, steps=steps, rest=rest, later=later
-            ),
-        )  # fmt: skip
-    kind, start = ("split", done.validation_end) if held_out else ("train", 0)
+    VIEWS[view](done, study, show)
+    kind, start = ("split", done.validation_end) if study.is_split else ("train", 0)
     where = show.words(f"metric.network_mse.{kind}")
-    score = "test_mse" if held_out else "train_mse"
+    score = "test_mse" if study.is_split else "train_mse"
     show.readouts(done, network_mse=score, caption={"network_mse": where})
-    reached = show.readout("ols_mse", best.line_mse, start, caption=where)
-    show.readout("floor", best.truth_mse, start, caption=f"σ² = {number(floor)}")
-    weights = len(line[0]) + isinstance(rule, ar.Rule)  # beside a bent rule with an intercept
+    reached = show.readout("ols_mse", study.best.line_mse, start, caption=where)
+    variance = show.words("metric.floor.variance", value=study.floor)
+    show.readout("floor", study.best.truth_mse, start, caption=variance)
+    # Beside a bent rule the line has an intercept.
+    weights = len(study.line[0]) + isinstance(study.rule, ar.Rule)
     count = show.words("metric.parameters.delta", count=weights)
     show.readouts(done, "parameters", caption={"parameters": count})
     return done, getattr(done, score), reached
@@ -160,31 +183,32 @@ def draw_windows(p: NetworksParams, show: Show) -> None:
     show.figure(training.error_by_window, done, p.window, noise)
     error = show.readout("network_mse", done.error, p.window, caption=f"MLP, P = {p.window}")
     show.readouts(done, "rnn_mse")
-    show.readout("floor", best.truth_mse, test, caption=f"σ² = {number(path.sigma**2)}")
+    variance = show.words("metric.floor.variance", value=path.sigma**2)
+    show.readout("floor", best.truth_mse, test, caption=variance)
     beside = show.words("metric.parameters.rnn", count=done.rnn_parameters)
     show.readout("parameters", done.count, p.window, caption=beside)
     few, more, *_, many = done.parameters
     show.note(
-        "window", window=p.window, count=done.parameters[p.window - 1], error=error,
-        enough=done.enough, best=done.best, least=done.error(done.best), each=more - few,
-        windows=WINDOWS[-1], many=many, last=done.error(WINDOWS[-1]),
-        rnn=done.rnn_mse, rnn_count=done.rnn_parameters, truth=noise,
+        "window", done=done, window=p.window, count=done.parameters[p.window - 1], error=error,
+        least=done.error(done.best), each=more - few, windows=WINDOWS[-1], many=many,
+        last=done.error(WINDOWS[-1]), truth=noise,
     )  # fmt: skip
+
+
+def world_of(p: NetworksParams) -> tuple[ProcessParams, NetworkSettings]:
+    """The process and the network that learns its series."""
+    if p.preset != "own":  # the text's run: its series does not depend on the bench above
+        return ProcessParams(n=1000, seed=p.seed), replace(PRESETS[p.preset], seed=p.seed)
+    train, validation = (0.6, 0.2) if p.split else (1.0, 0.0)
+    settings = NetworkSettings(p.cell, p.lags, p.hidden, p.layers, p.epochs, p.rate, p.optimizer,
+                               train, validation, seed=p.seed)  # fmt: skip
+    return read_params("process", ProcessParams), settings
 
 
 def networks(p: NetworksParams, show: Show) -> None:
     if p.view == "window":
         return draw_windows(p, show)
-    if p.preset == "own":
-        world = read_params("process", ProcessParams)
-        train, validation = (0.6, 0.2) if p.split else (1.0, 0.0)
-        settings = NetworkSettings(
-            p.cell, p.lags, p.hidden, p.layers, p.epochs, p.rate, p.optimizer, train, validation,
-            seed=p.seed,
-        )  # fmt: skip
-    else:  # the text's run: its series does not depend on the bench above
-        world = ProcessParams(n=1000, seed=p.seed)
-        settings = replace(PRESETS[p.preset], seed=p.seed)
+    world, settings = world_of(p)
     path, values = studied(world, show)
     if not ar.is_stationary(path.coefficients):
         raise MessageError("train_stationary")
@@ -196,13 +220,12 @@ def networks(p: NetworksParams, show: Show) -> None:
     observed = values[: 1 + round(settings.train * (len(values) - 1))]
     line = show.run(ar.fit, observed, world.order, "ols", name="line").coefficients
     rule = (0.0,) if world.shuffle else tuple(path.coefficients)
-    done, error, reached = learn(
-        show, p.view, values, settings, best, floor, (line, 0.0), rule, slope
-    )
-    kind = "split" if settings.train < 1 else "train"
-    true = number(best.truth_mse(done.validation_end if kind == "split" else 0))
-    key = f"{kind}_{verdict(error, reached)}"
-    show.note(key, error=number(error), floor=number(reached), truth=true)
+    study = Study(values, settings, best, floor, (line, 0.0), rule, slope)
+    done, error, reached = learn(show, p.view, study)
+    kind, start = ("split", done.validation_end) if study.is_split else ("train", 0)
+    show.note(f"{kind}_{verdict(error, reached)}", error=error, floor=reached,
+              truth=best.truth_mse(start))  # fmt: skip
+    return None
 
 
 def nonlinear(p: NonlinearParams, show: Show) -> None:
@@ -212,10 +235,8 @@ def nonlinear(p: NonlinearParams, show: Show) -> None:
         p.cell, hidden=16, epochs=500, learning_rate=0.01, train=0.6, validation=0.2, seed=p.seed
     )
     best, (intercept, slope) = show.run(ar.against_rule, path, settings.train, name="best")
-    done, error, reached = learn(
-        show, p.view, path.values, settings, best, rule.noise_variance, ((slope,), intercept), rule
-    )
-    show.note(
-        f"bent_{verdict(error, reached)}", error=error, line=number(reached),
-        truth=best.truth_mse(done.validation_end), times=reached / error,
-    )  # fmt: skip
+    line = (slope,), intercept
+    study = Study(path.values, settings, best, rule.noise_variance, line, rule)
+    done, error, reached = learn(show, p.view, study)
+    show.note(f"bent_{verdict(error, reached)}", error=error, line=reached, times=reached / error,
+              truth=best.truth_mse(done.validation_end))  # fmt: skip

@@ -65,7 +65,7 @@ def test_the_truth_crosses_its_own_lag(order, crossed):
     low, high = sorted(chart.layout.yaxis.range)
     for lag, line in enumerate(lines, start=1):
         assert max(low, lag - 0.5) < min(line.y) < lag < max(line.y) < min(high, lag + 0.5)
-    assert [t.showlegend for t in lines] == [True, *[False] * (len(lines) - 1)]
+    assert [t.showlegend for t in lines] == [None, *[False] * (len(lines) - 1)]
     assert list(chart.layout.yaxis.tickvals) == list(range(1, len(crossed) + 1))
 
 
@@ -111,9 +111,8 @@ def test_the_three_lines_of_the_sampling_distribution():
     for key, value in expected.items():
         line = trace(chart, TEXT(f"figure.{key}"))
         assert list(line.x) == pytest.approx([value, value], rel=1e-12)
-    bias, theory = MANY.mean_bias, -3.7 / 60
-    payload = {"count": 300, "n": 60, "phi": 0.9, "bias": bias, "theory": theory}
-    assert chart.alt == TEXT("alt.sampling", method="OLS", **payload)
+    assert MANY.theory_bias == pytest.approx(-3.7 / 60)
+    assert chart.alt == TEXT("alt.sampling", method="OLS", count=300, many=MANY)
 
 
 def test_the_normal_curve_has_the_histograms_area():

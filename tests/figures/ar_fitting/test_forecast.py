@@ -35,7 +35,7 @@ def test_history_forecast_and_future_follow_each_other(begins):
         line = trace(chart, TEXT(f"figure.{key}"))
         assert list(line.x) == list(x), key
         np.testing.assert_array_equal(line.y, y, key)
-    first, last, low, high = map(number, (FAN.mean[0], FAN.mean[-1], FAN.lower[-1], FAN.upper[-1]))
+    first, last, low, high = FAN.mean[0], FAN.mean[-1], FAN.lower[-1], FAN.upper[-1]
     assert chart.alt == TEXT("alt.forecast", steps=20, first=first, last=last, low=low, high=high)
 
 
@@ -69,12 +69,5 @@ def test_errors_and_theory():
         assert line.x.tolist() == list(range(1, 11))
         np.testing.assert_array_equal(line.y, values)
     assert chart.layout.yaxis.rangemode == "tozero"
-    first, last, theory = map(number, (errors.mse_1, errors.mse_h, errors.theory[-1]))
-    payload = {
-        "origins": errors.origins,
-        "steps": 10,
-        "first": first,
-        "last": last,
-        "theory": theory,
-    }
-    assert chart.alt == TEXT("alt.horizon", **payload)
+    assert chart.alt == TEXT("alt.horizon", errors=errors, steps=10, theory=errors.theory[-1])
+    assert number(errors.recursive_mse[-1]) in chart.alt

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqviz.compute import ar_fitting as ar
-from seqviz.core.i18n import Text, number
+from seqviz.core.i18n import Text
 from seqviz.figures.ar_fitting.series import lag_plot, roots_in_circle, series_and_correlations
 from tests.figures.sample_series import PATH, WALK, nile
 from tests.figures.trace_helpers import trace
@@ -49,7 +49,7 @@ def test_correlations_start_at_lag_one():
         assert all(t.x[0] < 1 and t.x[1] > 15 for t in band)
         low, high = chart.layout[f"yaxis{axis[1:]}"].range
         assert low <= -1 < 1 <= high
-    low, high, first = map(number, (PATH.values.min(), PATH.values.max(), FOUND.r1))
+    low, high, first = PATH.values.min(), PATH.values.max(), FOUND.r1
     outside = sum(abs(value) > FOUND.band for value in FOUND.acf[1:])
     payload = {"n": 200, "low": low, "high": high, "first": first, "outside": outside, "lags": 15}
     assert chart.alt == TEXT("alt.series", **payload)

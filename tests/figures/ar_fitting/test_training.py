@@ -70,8 +70,8 @@ def test_the_two_lines_that_matter(losses):
         assert (list(line.x), list(line.y)) == ([1, 100], [value, value])
     low, high = chart.layout.yaxis.range
     assert low < 0.977 < max(losses) < high < np.inf
-    first, last = number(losses[0]), number(losses[-1])
-    payload = {"cell": "RNN", "epoch": len(losses), "first": first, "last": last, "floor": "1.00"}
+    first, last = losses[0], losses[-1]
+    payload = {"cell": "RNN", "epoch": len(losses), "first": first, "last": last, "floor": 1.0}
     assert chart.alt == TEXT("alt.loss", **payload)
 
 
