@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.attention.results import AttentionMap, Mosaic
-from seqviz.core.i18n import number
 from seqviz.figures.attention.head_grid import HeadGrid
 from seqviz.figures.attention.heads import head_names
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales
@@ -29,8 +28,7 @@ def head_mosaic(mosaic: Mosaic, layer: int, head: int, style: Style = STYLE) -> 
     text, entropy = style.text, mosaic.habits.entropy
     layers, heads = entropy.shape
     layer, head = min(layer, layers - 1), min(head, heads - 1)
-    name = head_names(mosaic.habits, text)[layer][head]
-    bits = number(entropy[layer, head])
+    name, bits = head_names(mosaic.habits, text)[layer][head], entropy[layer, head]
     sheet = Sheet(style)
     grid = HeadGrid(sheet, layers, heads)
     grid.cells(
@@ -58,16 +56,12 @@ def _said(mosaic: Mosaic, style: Style) -> np.ndarray:
     habits, text = mosaic.habits, style.text
 
     def over(layer: int, head: int, name: str) -> str:
-        entropy, distance = (
-            number(habits.of(measure, layer, head)) for measure in ("entropy", "distance")
-        )
-        return text("figure.hover_head", layer=layer, head=head, name=name, entropy=entropy,
+        bits, distance = habits.entropy[layer, head], habits.distance[layer, head]
+        return text("figure.hover_head", layer=layer, head=head, name=name, entropy=bits,
                     distance=distance)  # fmt: skip
 
-    names = head_names(habits, text)
-    return np.array(
-        [[over(a, b, name) for b, name in enumerate(row)] for a, row in enumerate(names)]
-    )
+    names = enumerate(head_names(habits, text))
+    return np.array([[over(a, b, name) for b, name in enumerate(row)] for a, row in names])
 
 
 def _picture(tiles: np.ndarray, maximum: float) -> dict[str, Any]:
@@ -110,7 +104,7 @@ def _map(attention_map: AttentionMap, title: str, query: int, key: int, style: S
     query, key = min(query, len(pieces)), min(key, len(pieces))
     of_query, to_key = pieces[query - 1], pieces[key - 1]
     row = attention_map.weights[query - 1]
-    weight, largest_at = number(row[key - 1]), int(np.nanargmax(row))
+    weight, largest_at = row[key - 1], int(np.nanargmax(row))
     sheet = Sheet(style)
     panel = sheet.panel(
         axes.tokens(style, pieces, text("figure.keys")),
@@ -122,7 +116,7 @@ def _map(attention_map: AttentionMap, title: str, query: int, key: int, style: S
     )
     panel.rectangle((0.5, len(pieces) + 0.5), (query - 0.5, query + 0.5), color, width=1.5)
     panel.outline(color, column=key, row=query, width=3.5)
-    values = {"query": escape(of_query), "key": escape(to_key), "weight": f"<b>{weight}</b>"}
+    values = {"query": escape(of_query), "key": escape(to_key), "weight": weight}
     carried = "" if attention_map.by == "weight" else "_carried"
     # Two lines: a phone has no room for both in one.
     sheet.headline(f"{escape(title)}<br>{text(f'figure.chosen_weight{carried}', **values)}")

@@ -9,7 +9,6 @@ from typing import Any, Literal
 from seqviz.compute.gates import activations, agreement, observation, searching, tasks
 from seqviz.compute.gates.networks import NETWORK_KINDS
 from seqviz.compute.gates.observation import MAX_SYMBOLS
-from seqviz.core.i18n import escape_markdown, number
 from seqviz.experiments import gates
 from seqviz.figures.gates import maps
 from seqviz.figures.gates import networks as network_figures
@@ -116,7 +115,7 @@ def show_answer(name: str, observed: observation.Observation, show: Show) -> Non
         show.readout(name, observed.bits_per_character, caption=show.words("metric.answer.bits"))
     elif observed.kind == "sentiment":
         side = "positive" if observed.probability[-1] > 0.5 else "negative"
-        sure = f"P = {number(observed.probability[-1])}"
+        sure = show.words("metric.answer.sure", p=observed.probability[-1])
         show.metrics(**{name: (show.words(f"metric.answer.{side}"), sure)})
     else:
         show.readout(name, observed.answer_at_end, caption=show.words("metric.answer.at_end"))
@@ -195,7 +194,7 @@ def watch(p: WatchParams, show: Show) -> None:
         say_saturation(observed, show)
     else:
         say_unit(observed, unit, p.order, feature, show)
-    piece = escape_markdown(visible_symbols(observed.pieces)[step - 1])
+    piece = visible_symbols(observed.pieces)[step - 1]
     where = show.words("metric.value.at", unit=unit, step=step, piece=piece)
     show.readout("value", observed.value_at, unit, step, update, caption=where)
     show.readout("constant", observed.time_constant, unit)
@@ -248,7 +247,7 @@ def agree(p: AgreementParams, show: Show) -> None:
     show.figure(network_figures.agreement, expectation, *([both] if both else []))
     alike = expectation.candidates[0] == expectation.candidates[1]
     for cell, name in zip(CELLS, names, strict=True):
-        likelier = escape_markdown(expectation.likelier_at_end(name))
+        likelier = expectation.likelier_at_end(name)
         more = None if alike else show.words("metric.bits.more", word=likelier)
         show.readout(f"bits_{cell}", expectation.bits_at_end, name, caption=more)
     if alike:

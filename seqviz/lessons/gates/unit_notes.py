@@ -27,10 +27,10 @@ def say_arithmetic(
         values = {"keep": now.f, "before": now.c_before, "write": now.i, "new": now.g}
         key = "step_lstm"
     else:
-        retention = now.z if now.update == "keep" else 1 - now.z
+        retention = now.retention
         retained, written, result = retention * now.h_before, (1 - retention) * now.n, now.h
         values = {"keep": retention, "before": now.h_before, "write": 1 - retention, "new": now.n}
         key = "step_gru" if now.update == "keep" else "step_gru_write"
     labels = {name: term(value) for name, value in values.items()}
-    show.note(key, unit=unit, step=step, kept=number(retained), written=term(written),
-              result=number(result), **labels)  # fmt: skip
+    show.note(key, unit=unit, step=step, kept=retained, written=term(written), result=result,
+              **labels)  # fmt: skip

@@ -72,7 +72,7 @@ def test_what_is_said_of_the_chosen_head_and_over_each(lang):
     figure = head_mosaic(result, 2, 1, style)
     (words,) = said(figure)
     assert words.startswith(style.text("figure.head_label", layer=2, head=1))
-    bits = style.text("figure.bits", bits=number(float(entropy[2, 1])))
+    bits = style.text("figure.bits", bits=float(entropy[2, 1]))
     assert words.endswith(bits)  # and nothing of a reduction
     grid = figure.data[0]
     assert grid.hovertemplate == "%{text}<extra></extra>"
@@ -82,7 +82,7 @@ def test_what_is_said_of_the_chosen_head_and_over_each(lang):
         for part in (layer, head, *(number(float(v[layer, head])) for v in (entropy, distance))):
             assert str(part) in over
     sharp, broad = (f"{flat // 3}.{flat % 3}" for flat in (entropy.argmin(), entropy.argmax()))
-    ends = {"sharpest": sharp, "broadest": broad, "entropy": number(float(entropy[2, 1]))}
+    ends = {"sharpest": sharp, "broadest": broad, "entropy": float(entropy[2, 1])}
     name = head_names(result.habits, style.text)[2][1]
     anchor = {"layers": 5, "heads": 3, "layer": 2, "head": 1}
     assert figure.alt == style.text("alt.mosaic", name=name, **anchor, **ends)
