@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from seqviz.core.i18n import number
 from seqviz.plotting import Sheet, Style, axis
 from seqviz.plotting.scales import sign_color
 
@@ -53,15 +54,15 @@ class Diagram:
         """Width and color of the arrow of a value."""
         return self.width(value), sign_color(value)
 
-    def state(self, x: float, y: float, symbol: str, value: float, summary: str) -> None:
+    def state(self, x: float, y: float, symbol: str, value: float, name: str) -> None:
         """A rounded box, tinted blue below zero and orange above, deeper for larger values."""
         tint = sign_color(value, 0.55 * min(1.0, abs(value) / self.scale))
         edge = {"color": self.style.palette.truth, "width": 1.6}
         for fill, line in ((tint, {"width": 0}), (_EMPTY, edge)):
             self._path(_rounded(x, y), fillcolor=fill, line=line)
-        self._numbers(x, y, symbol, value, summary)
+        self._numbers(x, y, symbol, value, name)
 
-    def gate(self, x: float, y: float, symbol: str, value: float, summary: str) -> None:
+    def gate(self, x: float, y: float, symbol: str, value: float, name: str) -> None:
         """A vessel filled up to the gate's value."""
         palette = self.style.palette
         sides, bottom, top = (x - WIDTH / 2, x + WIDTH / 2), y - HEIGHT / 2, y + HEIGHT / 2
@@ -70,16 +71,17 @@ class Diagram:
             self.panel.rectangle(sides, (bottom, upper), fill, width=0, fillcolor=fill,
                                  opacity=opacity, layer="below")  # fmt: skip
         self.panel.rectangle(sides, (bottom, top), palette.truth, width=1.6, layer="below")
-        self._numbers(x, y, symbol, value, summary)
+        self._numbers(x, y, symbol, value, name)
 
-    def operation(self, x: float, y: float, sign: str, summary: str) -> None:
-        """A circle with × or + in it."""
+    def operation(self, x: float, y: float, sign: str, name: str, *terms: float) -> None:
+        """A circle with × or + in it; on hover a name and the sum of the terms."""
         radius, palette = _RADIUS * self.style.scale, self.style.palette
         self.panel.shape(
             "circle", x0=-radius, x1=radius, y0=-radius, y1=radius, layer="below",
             fillcolor=palette.band, line={"color": palette.truth, "width": 1.6},
             xsizemode="pixel", ysizemode="pixel", xanchor=x, yanchor=y,
         )  # fmt: skip
+        summary = f"{name} = {' + '.join(map(number, terms))}" if terms else name
         self.label(x, y, f"<b>{sign}</b>", size=18, hovertext=summary)
 
     def arrow(
@@ -123,7 +125,8 @@ class Diagram:
     def _path(self, path: str, **keys: Any) -> None:
         self.panel.shape("path", path=path, layer="below", **keys)
 
-    def _numbers(self, x: float, y: float, symbol: str, value: float, summary: str) -> None:
+    def _numbers(self, x: float, y: float, symbol: str, value: float, name: str) -> None:
+        summary = f"{name}: {number(value)}"
         self.label(x, y, symbol, size=13, yanchor="bottom", yshift=-2, hovertext=summary)
         self.label(
             x, y, f"<b>{short(value)}</b>", size=14.5, yanchor="top", yshift=5, hovertext=summary

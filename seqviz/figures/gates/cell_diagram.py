@@ -19,7 +19,7 @@ def lstm_cell(values: LSTMStep, style: Style = STYLE) -> Figure:
 
     Arrows are as wide as what flows; gates are filled to their value.
     """
-    v, quiet = values, style.palette.baseline
+    v, text, quiet = values, style.text, style.palette.baseline
     retained, written = v.f * v.c_before, v.i * v.g
     draw = Diagram(style, max(1.0, *(abs(x) for x in (v.c_before, v.c, retained, written))))
     f, i, o = ((draw.width(draw.scale * gate), quiet) for gate in (v.f, v.i, v.o))
@@ -30,8 +30,8 @@ def lstm_cell(values: LSTMStep, style: Style = STYLE) -> Figure:
         _box(draw, x, 0, symbol, getattr(v, symbol))
         draw.arrow((x, -0.95), (x, -0.76), 1.5, quiet)
     # The conveyor.
-    _state(draw, 0, 3, _OLD_C, v.c_before, "old_c")
-    _state(draw, 5, 3, "c<sub>t</sub>", v.c, "gate_c")
+    draw.state(0, 3, _OLD_C, v.c_before, text("figure.old_c"))
+    draw.state(5, 3, "c<sub>t</sub>", v.c, text("figure.gate_c"))
     draw.arrow((_SIDE, 3), (1, 3), *draw.flow(v.c_before), to_circle=True)
     draw.arrow((1, 3), (2.5, 3), *draw.flow(retained), True, True)
     draw.arrow((2.5, 3), (5 - _SIDE, 3), *draw.flow(v.c), from_circle=True)
@@ -43,21 +43,21 @@ def lstm_cell(values: LSTMStep, style: Style = STYLE) -> Figure:
     draw.arrow((2.5, 2), (2.5, 3), *draw.flow(written), True, True)
     _beside(draw, 2.5, 2.5, "i g", written)
     # What is shown: the squashed state times the output gate.
-    draw.state(4, 2, "tanh c<sub>t</sub>", v.tanh_c, f"tanh c<sub>t</sub>: {number(v.tanh_c)}")
+    draw.state(4, 2, "tanh c<sub>t</sub>", v.tanh_c, "tanh c<sub>t</sub>")
     draw.arrow((4, 3), (4, 2 + _UP), *draw.flow(v.c))
     draw.arrow((4, 2 - _UP), (4, 1), *draw.flow(v.tanh_c), to_circle=True)
     draw.arrow((4, _UP), (4, 1), *o, to_circle=True)
     draw.arrow((4, 1), (5 - _SIDE, 1), *draw.flow(v.h), from_circle=True)
-    _state(draw, 5, 1, "h<sub>t</sub>", v.h, "gate_h")
-    draw.operation(1, 3, "×", f"f {_OLD_C} = {number(retained)}")
-    draw.operation(2.5, 2, "×", f"i g = {number(written)}")
-    draw.operation(2.5, 3, "+", f"c<sub>t</sub> = {number(retained)} + {number(written)}")
-    draw.operation(4, 1, "×", f"h<sub>t</sub> = o tanh c<sub>t</sub> = {number(v.h)}")
+    draw.state(5, 1, "h<sub>t</sub>", v.h, text("figure.gate_h"))
+    draw.operation(1, 3, "×", f"f {_OLD_C}", retained)
+    draw.operation(2.5, 2, "×", "i g", written)
+    draw.operation(2.5, 3, "+", "c<sub>t</sub>", retained, written)
+    draw.operation(4, 1, "×", "h<sub>t</sub> = o tanh c<sub>t</sub>", v.h)
     quantities = {
         "c(t−1)": v.c_before, "f": v.f, "i": v.i, "g": v.g, "f c(t−1)": retained, "i g": written,
         "c(t)": v.c, "tanh c(t)": v.tanh_c, "o": v.o, "h(t)": v.h,
     }  # fmt: skip
-    return _finished(draw, style.text("option.lstm"), quantities)
+    return _finished(draw, text("option.lstm"), quantities)
 
 
 def gru_cell(values: GRUStep, style: Style = STYLE) -> Figure:
@@ -67,14 +67,15 @@ def gru_cell(values: GRUStep, style: Style = STYLE) -> Figure:
     what the whole old state adds to the candidate, U h + b' (PyTorch's form), which is why that has
     a box of its own.
     """
-    v, share, through = values, values.retention, values.r * values.past
+    v, text = values, style.text
+    share, through = v.retention, v.r * v.past
     retained, written = share * v.h_before, (1 - share) * v.n
     stays, comes = ("z", "1 − z") if v.update == "keep" else ("1 − z", "z")
     old, new = (name if len(name) == 1 else f"({name})" for name in (stays, comes))
     draw = Diagram(style)
     # The state on its way.
-    _state(draw, 0, 3, _OLD_H, v.h_before, "old_h")
-    _state(draw, 5, 3, "h<sub>t</sub>", v.h, "gate_h")
+    draw.state(0, 3, _OLD_H, v.h_before, text("figure.old_h"))
+    draw.state(5, 3, "h<sub>t</sub>", v.h, text("figure.gate_h"))
     draw.arrow((_SIDE, 3), (1.3, 3), *draw.flow(v.h_before), to_circle=True)
     draw.arrow((1.3, 3), (4, 3), *draw.flow(retained), True, True)
     draw.arrow((4, 3), (5 - _SIDE, 3), *draw.flow(v.h), from_circle=True)
@@ -90,22 +91,22 @@ def gru_cell(values: GRUStep, style: Style = STYLE) -> Figure:
     draw.arrow((4, 1.9), (4, 3), *draw.flow(written), True, True)
     _beside(draw, 4, 2.45, f"{new} n", written)
     _candidate(draw, v, through)
-    draw.operation(1.3, 3, "×", f"{stays} · {_OLD_H} = {number(retained)}")
-    draw.operation(4, 1.9, "×", f"{comes} · n = {number(written)}")
-    draw.operation(4, 3, "+", f"h<sub>t</sub> = {number(retained)} + {number(written)}")
-    draw.operation(1.3, 0, "×", style.text("figure.reset_lets", share=v.r))
+    draw.operation(1.3, 3, "×", f"{stays} · {_OLD_H}", retained)
+    draw.operation(4, 1.9, "×", f"{comes} · n", written)
+    draw.operation(4, 3, "+", "h<sub>t</sub>", retained, written)
+    draw.operation(1.3, 0, "×", text("figure.reset_lets", share=v.r))
     quantities = {
         "h(t−1)": v.h_before, _PAST: v.past, f"r ({_PAST})": through, "r": v.r, "n": v.n, "z": v.z,
         f"{old} h(t−1)": retained, f"{new} n": written, "h(t)": v.h,
     }  # fmt: skip
-    return _finished(draw, style.text("option.gru"), quantities)
+    return _finished(draw, text("option.gru"), quantities)
 
 
 def _candidate(draw: Diagram, v: GRUStep, through: float) -> None:
     """A GRU's candidate, and how much of the past it sees."""
     quiet = draw.style.palette.baseline
     draw.arrow((0, 3 - _UP), (0, _UP), *draw.flow(v.h_before))
-    draw.state(0, 0, _PAST, v.past, f"{_PAST}: {number(v.past)}")
+    draw.state(0, 0, _PAST, v.past, _PAST)
     draw.arrow((_SIDE, 0), (1.3, 0), *draw.flow(v.past), to_circle=True)
     _along(draw, 2.42, 0, f"r ({_PAST})", through)
     _box(draw, 1.3, 1, "r", v.r, neighbor=True)
@@ -118,18 +119,13 @@ def _candidate(draw: Diagram, v: GRUStep, through: float) -> None:
     draw.label(-_SIDE, -0.95, draw.style.text("figure.gates_read"), quiet=True, xanchor="left")
 
 
-def _state(draw: Diagram, x: float, y: float, symbol: str, value: float, key: str) -> None:
-    """A state, on hover with its name."""
-    draw.state(x, y, symbol, value, f"{draw.style.text(f'figure.{key}')}: {number(value)}")
-
-
 def _box(
     draw: Diagram, x: float, y: float, symbol: str, value: float, neighbor: bool = False
 ) -> None:
     """A gate or a candidate, and below it or beside it what it is called."""
     text = draw.style.text
-    summary = f"{text(f'figure.gate_{symbol}')}: {number(value)}"
-    (draw.state if symbol in "gn" else draw.gate)(x, y, symbol, value, summary)
+    box = draw.state if symbol in "gn" else draw.gate
+    box(x, y, symbol, value, text(f"figure.gate_{symbol}"))
     words = text(f"figure.short_{symbol}")
     if neighbor:
         draw.label(x + _SIDE, y, words, quiet=True, xanchor="left", align="left", xshift=5)
