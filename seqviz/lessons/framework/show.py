@@ -335,23 +335,28 @@ class Show:
     # --- notes and other items ------------------------------------------------------------------
 
     def facts(
-        self, statement: Callable[..., Facts], /, *args: Any, note: str,
+        self, statement: Callable[..., Facts], /, *args: Any, note: str = "",
         metrics: Sequence[str] = (), **more: object,
-    ) -> None:  # fmt: skip
+    ) -> Facts:  # fmt: skip
         """Show the facts of a result: metrics, and the sentence of its variant.
 
         Args:
             statement: a method of the result.
             *args: arguments of the method.
-            note: key of the sentence, `note.<note>.<variant>`.
+            note: key of the sentence, `note.<note>.<variant>`; without one only metrics are shown.
             metrics: names of values to show as metrics; `metric.<name>.value` of the texts formats
                 each.
             **more: fields of the sentence that are words of the reader's language.
+
+        Returns:
+            The facts, for a sentence that comes later.
         """
         facts = self.derive(statement, *args, name=statement.__name__)
         for name in metrics:
             self.metric(name, self.words(f"metric.{name}.value", value=facts[name]))
-        self.note(f"{note}.{facts.variant}" if facts.variant else note, **facts, **more)
+        if note:
+            self.note(f"{note}.{facts.variant}" if facts.variant else note, **facts, **more)
+        return facts
 
     def note(self, key: str, **values: object) -> None:
         """Show a sentence under the figure that interprets this figure.
