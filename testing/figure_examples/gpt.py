@@ -9,24 +9,19 @@ from seqviz.compute.gpt.continuation import Continuation, NextToken
 from seqviz.compute.gpt.draw import order
 from seqviz.compute.gpt.filtered import Filtered, filtered, first_words
 from seqviz.compute.gpt.filters import Chain
-from seqviz.compute.gpt.futures import Beams, ContinuationTree, Hypothesis
+from seqviz.compute.gpt.futures import Beams, ContinuationTree, DecodingComparison, Hypothesis
 from seqviz.compute.gpt.methods import METHODS
 from seqviz.compute.gpt.surprise import Repeated, Surprise
-from seqviz.compute.gpt.ways import DecodingComparison
 from seqviz.compute.transformer.cost import Architecture
 from seqviz.figures.gpt import (
     cost,
     draws,
     futures,
-    labels,
-    losses,
     methods,
-    repeated,
     scores,
     shots,
-    sizes,
     steps,
-    written,
+    surprise,
 )
 from testing.fake import fake
 from testing.figure_examples import Example, fake_example
@@ -48,14 +43,14 @@ def examples() -> tuple[Example, ...]:
     return (
         Example("futures", futures.all_futures, (paths, 6), 100 * paths.best_probability),
         Example("futures so far", futures.futures_so_far, (paths.tree, 6), paths.tree.passes),
-        Example("written", written.written_bits, (text,), text.entropy.mean()),
+        Example("written", steps.written_bits, (text,), text.entropy.mean()),
         Example("steps", steps.text_steps, (text, None, 2, 0), text.mean_bits),
         Example("steps, replaced", steps.text_steps, (other, text, 2, 3), other.mean_bits),
-        fake_example("pre-training loss", losses.token_losses, "loss", read=read, first=1),
-        fake_example("loss of a summary", losses.token_losses, "loss", read=read, first=3),
-        Example("sizes", sizes.model_sizes, (models,), int(models[-1].total)),
-        Example("repetition", repeated.repetition, (free,), free.copies),
-        Example("repetition, penalty", repeated.repetition, (punished,), punished.copies),
+        fake_example("pre-training loss", surprise.token_losses, "loss", read=read, first=1),
+        fake_example("loss of a summary", surprise.token_losses, "loss", read=read, first=3),
+        Example("sizes", cost.model_sizes, (models,), int(models[-1].total)),
+        Example("repetition", surprise.repetition, (free,), free.copies),
+        Example("repetition, penalty", surprise.repetition, (punished,), punished.copies),
         fake_example(
             "methods", methods.surprise_by_method, lambda result: result.mean("human").mean,
             method=len(METHODS), text=6,
@@ -64,7 +59,7 @@ def examples() -> tuple[Example, ...]:
         fake_example("token times", cost.token_times, 290, 5, 20, kind=3),
         Example("scores, no filter", scores.next_token_bars, (plain,), likeliest),
         Example("scores", scores.next_token_bars, (cut,), 100 * cut.next_token.chances[0]),
-        Example("labels", labels.label_bars, (plain.next_token, ("<i>4", "<i>59")), likeliest),
+        Example("labels", scores.label_bars, (plain.next_token, ("<i>4", "<i>59")), likeliest),
         Example("first words", draws.many_first_words, (many, names, 40),
                 100 * many.counts(40)[0] / 40),
     )  # fmt: skip

@@ -8,8 +8,7 @@ from scipy import stats
 
 from seqviz.compute import ar_fitting as ar
 from seqviz.compute import replicates
-from seqviz.compute.gpt.draw import draws
-from seqviz.compute.gpt.uniform import uniforms
+from seqviz.compute.gpt.draw import draws, uniforms
 from seqviz.compute.replicates import Replicates, Theory
 from seqviz.stats.intervals import median_rank
 from tests.tiers import first_only

@@ -21,8 +21,8 @@ from seqviz.compute.bert_accuracy.results import Padding, UserTextPadding
 from seqviz.compute.gates.tiny import Longer
 from seqviz.compute.gpt.continuation import Continuation
 from seqviz.compute.gpt.filtered import Filtered
+from seqviz.compute.gpt.futures import DecodingComparison
 from seqviz.compute.gpt.surprise import Repeated
-from seqviz.compute.gpt.ways import DecodingComparison
 from seqviz.compute.text.vectors.plane import Placed
 from seqviz.compute.transformer.interpretability.account import LogitAttribution
 from seqviz.compute.transformer.interpretability.lens import Lens

@@ -9,9 +9,10 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.attention.tokens import Tokens
-from seqviz.compute.gpt.draw import entropy, order, probabilities
+from seqviz.compute.gpt.draw import entropy, probabilities
 from seqviz.core import deprecated
 from seqviz.core.units import Share, SmallShare
+from seqviz.stats.facts import Facts
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,6 @@ class NextToken:
     def chance_of(self, word: str) -> Share:
         """The probability that this word is the next token, with a space before it or without."""
         return float(self.chances[self.spelled(word)].sum())
-
-    def rank(self, token: int) -> int:
-        """1 is the likeliest."""
-        return 1 + int(np.flatnonzero(order(self.scores) == token)[0])
 
 
 @dataclass(frozen=True)
@@ -118,6 +115,35 @@ class Continuation:
         """How many tokens end four in a row that stood in the text before."""
         fours = [self.ids[k : k + 4] for k in range(len(self.ids) - 3)]
         return sum(four in fours[:k] for k, four in enumerate(fours))
+
+    def summary(self) -> Facts:
+        """State what a token costs: of all, at first and at last, and what the model expects."""
+        count, half = len(self.ids), len(self.ids) // 2
+        return Facts(
+            tokens=count, bits=self.mean_bits, entropy=float(self.entropy.mean()),
+            first_half=self.mean_of(0, half), second_half=self.mean_of(half, count),
+            seen=self.seen_before,
+        )  # fmt: skip
+
+    def at_step(self, step: int) -> Facts:
+        """State what the text costs, and its token at a step counted from 1."""
+        return Facts(
+            text=self.text, bits=self.mean_bits, chance=self.probability, step=step,
+            token=self.pieces[step - 1], own=float(2 ** -self.bits[step - 1]),
+        )  # fmt: skip
+
+    def replaced(self, other: Continuation, step: int) -> Facts:
+        """State what the token at a step changes, against the text with another one there."""
+        return Facts(
+            **self.at_step(step), instead=other.pieces[step - 1], before=other.probability,
+            dearer=self.mean_bits - other.mean_bits,
+        )  # fmt: skip
+
+    def compared(self, plain: Continuation) -> Facts:
+        """State where the text parts from that of temperature 1."""
+        step = parted(self.ids, plain.ids)
+        is_same = step >= min(len(self.ids), len(plain.ids))
+        return Facts("same" if is_same else "parted", step=step + 1, plain=plain.text)
 
 
 def parted(left: tuple[int, ...], right: tuple[int, ...]) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.core.units import Count, Seconds
+from seqviz.stats.facts import Facts
 
 PASS_KINDS = ("prefill", "decode", "anew")
 
@@ -27,15 +28,10 @@ class CacheTimes:
     difference: Float[np.ndarray, "length"]
     ranks: Int[np.ndarray, "length"]
 
-    @property
-    def same(self) -> bool:
-        """Whether both ways name the same next token behind every number of tokens."""
-        return bool((self.ranks == 1).all())
-
-    @property
-    def largest_difference(self) -> float:
-        """Between two logits, over all lengths."""
-        return float(self.difference.max())
+    def agreement(self) -> Facts:
+        """State whether both name the same next token everywhere, and how far logits differ."""
+        is_same = bool((self.ranks == 1).all())
+        return Facts("same" if is_same else "differs", difference=float(self.difference.max()))
 
     def at(self, kind: str, tokens: int) -> Seconds:
         """The median at a measured number of tokens. Raises ValueError for another kind."""
@@ -45,6 +41,12 @@ class CacheTimes:
     def times(self, tokens: int) -> float:
         """How many times as long a token takes where all is read anew."""
         return self.at("anew", tokens) / self.at("decode", tokens)
+
+    def at_longest(self) -> Facts:
+        """State what a token costs behind the longest text, in milliseconds."""
+        longest = int(self.tokens[-1])
+        decode, anew = (1e3 * self.at(kind, longest) for kind in PASS_KINDS[1:])
+        return Facts(longest=longest, decode=decode, anew=anew, times=anew / decode)
 
 
 def readings(prompt: int, written: int, cached: bool = True) -> Count:

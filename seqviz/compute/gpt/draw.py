@@ -1,14 +1,30 @@
-"""A token drawn from the scores of a vocabulary with a given number between 0 and 1."""
+"""Tokens drawn from the scores of a vocabulary with given numbers between 0 and 1.
+
+The numbers are the same in Python and in a browser: Philox4x32-10, made of products of 32-bit
+numbers alone. Every number is had from its place without those before.
+
+References:
+    Salmon et al., 2011, Parallel random numbers: as easy as 1, 2, 3.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, UInt32
+
+from seqviz.core.units import Fraction, Share
+from seqviz.stats.facts import Facts
 
 EXACT = 200  # scores that are kept in full precision
+_MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
+_STEPS = (0x9E3779B9, 0xBB67AE85)  # added to the key from round to round
+_ROUNDS = 10
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
 
 
 class Filters(Protocol):
@@ -96,3 +112,91 @@ def entropy(scores: Float[np.ndarray, "*rows vocabulary"]) -> Float[np.ndarray, 
     logs = log_probabilities(scores)
     finite = np.where(np.isfinite(logs), logs, 0.0)
     return np.asarray(-(np.exp(logs) * finite).sum(-1) / np.log(2))
+
+
+def philox(
+    counters: UInt32[np.ndarray, "block 4"], key: tuple[int, int]
+) -> UInt32[np.ndarray, "block 4"]:
+    """Four random 32-bit numbers for each counter of four, under a key of two."""
+    words = [counters[:, k].astype(np.uint64) for k in range(4)]
+    for turn in range(_ROUNDS):
+        a, b = np.uint64(_MULTIPLIERS[0]) * words[0], np.uint64(_MULTIPLIERS[1]) * words[2]
+        keys = [np.uint64((part + turn * step) % 2**32)
+                for part, step in zip(key, _STEPS, strict=True)]  # fmt: skip
+        words = [(b >> _HALF) ^ words[1] ^ keys[0], b & _LOW,
+                 (a >> _HALF) ^ words[3] ^ keys[1], a & _LOW]  # fmt: skip
+    return np.stack(words, 1).astype(np.uint32)
+
+
+def uniforms(seed: int, count: int, stream: int = 0) -> tuple[float, ...]:
+    """The first `count` numbers of a seed, multiples of 2^-32 in [0, 1).
+
+    seed, stream: 32 bits each; other streams of a seed are other numbers.
+    """
+    counters = np.zeros((count, 4), np.uint32)
+    counters[:, 0], counters[:, 1] = np.arange(count), stream
+    return tuple((philox(counters, (seed, 0))[:, 0] / 2**32).tolist())
+
+
+@dataclass(frozen=True)
+class ManyDraws:
+    """Draws with replacement: counts are multinomial.
+
+    ids: the likeliest tokens, from the first down; each has a bar, and all others have the last one
+    together. bars: of each draw its bar, in the order of the draws. probability: of each bar.
+    """
+
+    ids: Int[np.ndarray, "token"]
+    bars: Int[np.ndarray, "draw"]
+    probability: Float[np.ndarray, "bar"]
+
+    def counts(self, first: int | None = None) -> Int[np.ndarray, "bar"]:
+        """How often each bar came among the first draws, or among all."""
+        return np.bincount(self.bars[:first], minlength=len(self.probability))
+
+    def band(self, first: int | None = None) -> tuple[Int[np.ndarray, "bar"], ...]:
+        """Fewest and most draws of each bar by itself in 95% of all such series (binomial)."""
+        low, high = self._counts(first).ppf([[0.025], [0.975]]).astype(int)
+        return low, high
+
+    def within(self, first: int | None = None) -> Fraction:
+        """Of all bars, those whose count lies in their band."""
+        low, high = self.band(first)
+        counts = self.counts(first)
+        return int(((low <= counts) & (counts <= high)).sum()), len(counts)
+
+    def distance(self, first: int | None = None) -> Share:
+        """Between the shares of the draws and the probabilities: total variation, 0 to 1."""
+        counts = self.counts(first)
+        return float(np.abs(counts / counts.sum() - self.probability).sum() / 2)
+
+    def expected_within(self, first: int | None = None) -> float:
+        """How many bars lie in their bands on average; counts are whole, so 95% or more."""
+        counts, (low, high) = self._counts(first), self.band(first)
+        return float((counts.cdf(high) - counts.cdf(low - 1)).sum())
+
+    def compared(self, first: int | None = None) -> Facts:
+        """State how the first draws, or all, agree with the probabilities."""
+        counts, (within, bars) = self.counts(first), self.within(first)
+        return Facts(
+            count=int(counts.sum()), within=within, bars=bars,
+            expected=self.expected_within(first), distance=self.distance(first),
+            share=counts[0] / counts.sum(), chance=float(self.probability[0]),
+        )  # fmt: skip
+
+    def _counts(self, first: int | None) -> Any:
+        """Return the distribution of each count by itself."""
+        from scipy.stats import binom
+
+        return binom(len(self.bars[:first]), np.clip(self.probability, 0, 1))
+
+
+def many_draws(
+    scores: Float[np.ndarray, "vocabulary"], uniforms: Sequence[float], bars: int = 20
+) -> ManyDraws:
+    """A token for each number (`draw.draw`), counted by the likeliest tokens and the rest."""
+    ids, likely = foremost(scores, bars), probabilities(scores)
+    position = np.full(len(scores), len(ids))
+    position[ids] = np.arange(len(ids))
+    rest = max(1.0 - float(likely[ids].sum()), 0.0)
+    return ManyDraws(ids, position[draws(scores, uniforms)], np.append(likely[ids], rest))

@@ -10,12 +10,19 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.gpt import filters
 from seqviz.compute.gpt.continuation import NextToken
-from seqviz.compute.gpt.draw import draw, entropy, order, probabilities
+from seqviz.compute.gpt.draw import (
+    ManyDraws,
+    draw,
+    entropy,
+    many_draws,
+    order,
+    probabilities,
+    uniforms,
+)
 from seqviz.compute.gpt.filters import Chain
-from seqviz.compute.gpt.many import ManyDraws, many_draws
-from seqviz.compute.gpt.uniform import uniforms
 from seqviz.core import deprecated
 from seqviz.core.units import Probability, Share
+from seqviz.stats.facts import Facts
 
 
 @dataclass(frozen=True)
@@ -60,11 +67,6 @@ class Filtered:
         layout = int(np.flatnonzero(self.ranked == self.token)[0])
         return float(cumulated[layout] - self.chances[self.token]), float(cumulated[layout])
 
-    @property
-    def entropy_before(self) -> float:
-        """Of the model's distribution, in bits."""
-        return self.next_token.entropy
-
     @cached_property
     def entropy(self) -> float:
         """Of the distribution that is drawn from, in bits."""
@@ -82,6 +84,14 @@ class Filtered:
         """How many tokens can still be drawn."""
         return filters.count_kept(self.scores)
 
+    def drawn(self) -> Facts:
+        """State where u falls, and what filters leave of the distribution."""
+        low, high = self.ends
+        return Facts(
+            u=self.u, low=low, high=high, kept=self.n_kept, cut=self.cut, entropy=self.entropy,
+            before=self.next_token.entropy,
+        )  # fmt: skip
+
     def cut_by(self, token: int) -> str:
         """The name of the filter that cuts a token, "" where none does."""
         return next((name for name, scores in self.stages if np.isneginf(scores[token])), "")
@@ -89,9 +99,8 @@ class Filtered:
 
 def filtered(next_token: NextToken, chain: Chain, seed: int = 0, number: int = 1) -> Filtered:
     """Filter the scores and draw with number `number`, from 1, of a seed (`uniforms`)."""
-    return Filtered(
-        next_token, chain.stages(next_token.scores, next_token.text_ids), uniforms(seed, number)[-1]
-    )
+    stages = chain.stages(next_token.scores, next_token.text_ids)
+    return Filtered(next_token, stages, uniforms(seed, number)[-1])
 
 
 def first_words(

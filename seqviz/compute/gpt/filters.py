@@ -9,7 +9,6 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.gpt.draw import log_probabilities, order, probabilities
-from seqviz.core.units import Share
 
 ORDER = ("penalty", "temperature", "top_k", "top_p", "min_p", "typical")  # of transformers
 Scores = Float[np.ndarray, "vocabulary"]
@@ -55,13 +54,13 @@ class Chain:
         now, result = scores.astype(float), []
         for name in self.order:
             if getattr(self, name) != getattr(_OFF, name):
-                now = (
-                    penalized(now, ids, self.penalty) if name == "penalty" else self._by(name, now)
-                )
+                now = self._by(name, now, ids)
                 result.append((name, now))
         return tuple(result)
 
-    def _by(self, name: str, scores: Scores) -> Scores:
+    def _by(self, name: str, scores: Scores, ids: Sequence[int]) -> Scores:
+        if name == "penalty":
+            return penalized(scores, ids, self.penalty)
         if name == "temperature":
             return scores / self.temperature
         retained = {
@@ -79,16 +78,9 @@ _OFF = Chain()
 def penalized(scores: Scores, ids: Sequence[int], penalty: float) -> Scores:
     """The scores with the penalty on every token that is among `ids`, once each."""
     observed = np.unique(np.asarray(ids, int))
-    changed = scores.copy()
-    changed[observed] = np.where(
-        scores[observed] < 0, scores[observed] * penalty, scores[observed] / penalty
-    )
+    changed, old = scores.copy(), scores[observed]
+    changed[observed] = np.where(old < 0, old * penalty, old / penalty)
     return changed
-
-
-def cut(before: Scores, after: Scores) -> Share:
-    """The probability, by the scores before, of all tokens that are -inf after."""
-    return float(probabilities(before)[np.isneginf(after)].sum())
 
 
 def count_kept(scores: Scores) -> int:

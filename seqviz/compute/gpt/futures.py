@@ -8,7 +8,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.attention.tokens import Tokens
+from seqviz.compute.gpt.continuation import Continuation, parted
+from seqviz.core import deprecated
 from seqviz.core.units import FineShare
+from seqviz.stats.facts import Facts
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,10 @@ class ContinuationTree:
         if not self.is_complete.any():
             return False
         return bool(self.open_log < self.log[self.best])
+
+    def bounded(self) -> Facts:
+        """State how probable a future outside the tree can be, and whether `best` is proven."""
+        return Facts("proven" if self.proven else "open", bound=float(np.exp(self.open_log)))
 
     @property
     def open_log(self) -> float:
@@ -133,3 +140,73 @@ class Beams:
     def best(self) -> Hypothesis:
         """The hypothesis of the highest score."""
         return self.hypotheses[0]
+
+    def ranked(self) -> Facts:
+        """State how the best hypothesis is ranked."""
+        best = self.best
+        return Facts(
+            text=best.text, chance=float(np.exp(best.log)), score=best.score, log=best.log,
+            tokens=len(best.ids), penalty=self.penalty,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DecodingComparison:
+    """A tree, and the texts that three ways of decoding take through it, all with one model.
+
+    greedy: the likeliest token always. beams: of a beam search, its best first. samples: drawn from
+    the model as it is.
+    """
+
+    tree: ContinuationTree
+    greedy: Continuation
+    beams: Beams
+    samples: tuple[Continuation, ...]
+
+    @property
+    def ids(self) -> dict[str, tuple[tuple[int, ...], ...]]:
+        """The tokens of every text: "greedy", "beam" (the best alone), "sample"."""
+        return {
+            "greedy": (self.greedy.ids,),
+            "beam": (self.beams.best.ids,),
+            "sample": tuple(sample.ids for sample in self.samples),
+        }
+
+    greedy_chance = deprecated.alias("greedy_probability")
+
+    @property
+    def greedy_probability(self) -> FineShare:
+        """The probability of the greedy text."""
+        return float(2**self.greedy.log2)
+
+    beam_chance = deprecated.alias("beam_probability")
+
+    @property
+    def beam_probability(self) -> FineShare:
+        """The probability of the beam search's best text; it need not be what it is ranked by."""
+        return float(np.exp(self.beams.best.log))
+
+    best_chance = deprecated.alias("best_probability")
+
+    @property
+    def best_probability(self) -> FineShare:
+        """The probability of the most probable whole text in the tree."""
+        return float(np.exp(self.tree.log[self.tree.best]))
+
+    @property
+    def fork(self) -> int:
+        """The step, from 1, at which greedy decoding leaves the most probable text; 0: never."""
+        best = tuple(int(self.tree.token[node]) for node in self.tree.path_to(self.tree.best))
+        step = parted(self.greedy.ids, best)
+        return 0 if self.greedy.ids == best else step + 1
+
+    def compared(self) -> Facts:
+        """State what greedy decoding and beam search find, against the best of the tree."""
+        tree, best, greedy = self.tree, self.best_probability, self.greedy_probability
+        return Facts(
+            "missed" if self.fork else "found",
+            best=best, greedy=greedy, beam=self.beam_probability, times=best / greedy,
+            best_text=tree.best_text, greedy_text=self.greedy.text, step=self.fork,
+            covered=tree.covered, length=tree.steps, passes=tree.passes,
+            beginnings=len(tree.pieces),
+        )  # fmt: skip

@@ -67,6 +67,11 @@ class ByMethod:
         """Bits per token that the model expects there, mean over steps."""
         return float(self.entropy[METHODS.index(method)].mean())
 
+    def spelled(self, method: str) -> str:
+        """Return the beginning that is there to read, and how a method goes on."""
+        pieces = (*self.beginning, "…", *self.pieces[METHODS.index(method)])
+        return "".join(pieces).replace("␣", " ").replace("⏎", " ")
+
     def compared(self, method: str) -> Facts:
         """State what a method's texts cost the model, against those of people."""
         more = self.more(method)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.core import deprecated
-from seqviz.core.units import Fraction, Share
+from seqviz.core.units import Count, Share
+from seqviz.stats.facts import Facts
 
 
 @dataclass(frozen=True)
@@ -25,16 +26,6 @@ class Surprise:
     entropy: Float[np.ndarray, "token"]
     rank: Int[np.ndarray, "token"]
     answer: tuple[str, ...]
-
-    @property
-    def mean_bits(self) -> float:
-        """Bits per token."""
-        return float(self.bits.mean())
-
-    @property
-    def bits_per_character(self) -> float:
-        """Of what stands behind the first token."""
-        return float(self.bits.sum() / max(sum(map(len, self.tokens.pieces[1:])), 1))
 
 
 @dataclass(frozen=True)
@@ -67,7 +58,59 @@ class Repeated:
         """The geometric mean of the probabilities of a copy's tokens; copies count from 1."""
         return float(2 ** -self.mean_bits(penalized)[copy - 1])
 
-    def rises(self, penalized: bool = False) -> Fraction:
-        """Of all repetitions, those in which a token is more probable than in the copy before."""
-        bits = self.mean_bits(penalized)
-        return int((np.diff(bits) < 0).sum()), len(bits) - 1
+    def compared(self) -> Facts:
+        """State how probable first and last copy are, and how often a copy is more so."""
+        punished, count = self.penalty != 1, self.copies
+        first, last = (self.probability(copy, punished) for copy in (1, count))
+        rises = int((np.diff(self.mean_bits(punished)) < 0).sum())
+        return Facts(
+            "penalty" if punished else "plain", first_copy=first, last_copy=last, copies=count,
+            penalty=self.penalty, before=self.probability(count), rises=rises, repeats=count - 1,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A text of tokens x_1 ... x_n; those from `first` on (counted from 0) carry loss.
+
+    In pre-training all but the very first do, `first` = 1. Of an article, a separator and its
+    summary, (x_1 ... x_m, delta, y_1 ... y_n), only y does, `first` = m + 1.
+    """
+
+    read: Surprise
+    first: int
+
+    @property
+    def pieces(self) -> tuple[str, ...]:
+        """Of all tokens."""
+        return self.read.tokens.pieces
+
+    @property
+    def bits(self) -> Float[np.ndarray, "token"]:
+        """-log2 p of each token; nan for the very first, which nothing predicts."""
+        return np.concatenate([[np.nan], self.read.bits])
+
+    @property
+    def carries(self) -> Bool[np.ndarray, "token"]:
+        """Whether a token carries loss."""
+        return np.asarray(np.arange(len(self.pieces)) >= max(1, self.first))
+
+    @property
+    def tokens(self) -> Count:
+        """How many tokens there are in all."""
+        return float(len(self.pieces))
+
+    @property
+    def scored(self) -> Count:
+        """How many carry loss."""
+        return float(self.carries.sum())
+
+    @property
+    def loss(self) -> float:
+        """The mean of their bits: cross-entropy to base 2."""
+        return float(self.bits[self.carries].mean())
+
+    @property
+    def nats(self) -> float:
+        """The same with natural logarithms, as PyTorch counts."""
+        return self.loss * float(np.log(2))

@@ -126,23 +126,12 @@ class _Steps:
         self.names.append(tuple(texts.piece(self.pretrained, int(item)) for item in first))
 
     def record(self) -> Continuation:
-        bits, rendered, entropy, rank, first, probabilities = (
-            np.array(x) for x in zip(*self.rows, strict=True)
-        )
+        bits, drawn, entropy, rank, first, chances = map(np.array, zip(*self.rows, strict=True))
         return Continuation(
-            self.prompt,
-            tuple(self.ids),
-            tuple(self.pieces),
-            texts.spelled(self.pretrained, self.ids),
-            bits,
-            rendered,
-            entropy,
-            rank,
-            first,
-            probabilities,
-            tuple(self.names),
-            self.ids[-1] in self.last,
-        )
+            self.prompt, tuple(self.ids), tuple(self.pieces),
+            texts.spelled(self.pretrained, self.ids), bits, drawn, entropy, rank, first, chances,
+            tuple(self.names), self.ids[-1] in self.last,
+        )  # fmt: skip
 
 
 def _numpy(logits: Any) -> np.ndarray:

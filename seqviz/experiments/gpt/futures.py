@@ -8,7 +8,10 @@ import numpy as np
 
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.compute.gpt import draw
-from seqviz.compute.gpt.futures import ContinuationTree
+from seqviz.compute.gpt.draw import uniforms
+from seqviz.compute.gpt.futures import ContinuationTree, DecodingComparison
+from seqviz.experiments.gpt.beam import beam
+from seqviz.experiments.gpt.continuation import greedy, sampled
 from seqviz.jobs import Report, no_progress
 from seqviz.models import texts
 from seqviz.models.kv_tree import ROOT, ROWS, KVCacheTree, ends
@@ -17,6 +20,7 @@ from seqviz.models.texts import ModelText
 
 WIDTH = 8  # likeliest followers of a node that are in the tree
 PASSES = 16  # each reads up to `ROWS` nodes
+SAMPLES, COMPARISON_PASSES = 5, 24
 
 
 def futures(
@@ -26,10 +30,9 @@ def futures(
     """A job: the tree of what may follow, grown `passes` times where it is most probable.
 
     steps: tokens of a whole future. width: followers that a node shows. paths: ids of texts
-    (greedy,
-    beams, draws) that are in the tree whatever their probability; they are read first, in passes
-    of their own. Reports the tree so far after each pass. Raises what `next_token` raises, and
-    ValueError beyond the limits of `KVCacheTree.extend`.
+    (greedy, beams, draws) that are in the tree whatever their probability; they are read first, in
+    passes of their own. Reports the tree so far after each pass. Raises what `next_token` raises,
+    and ValueError beyond the limits of `KVCacheTree.extend`.
     """
     pretrained = decoder(model)
     prompt = texts.tokens(pretrained, text)
@@ -49,6 +52,24 @@ def futures(
         return grown.record()
 
     return pretrained.run(work)
+
+
+def compare_decoding(
+    model: str, text: ModelText, steps: int = 8, beams: int = 3, penalty: float = 1.0,
+    seed: int = 0, report: Report = no_progress,
+) -> DecodingComparison:  # fmt: skip
+    """A job: the texts of `steps` tokens that each finds, and a tree that has them all.
+
+    penalty: of length, see `beam`. seed: of the numbers the draws are made with. Reports the tree
+    so far. Raises what `greedy` and `beam` raise.
+    """
+    likeliest = greedy(model, text, steps)
+    result = beam(model, text, beams, steps, penalty)
+    numbers = (uniforms(seed, steps, stream) for stream in range(SAMPLES))
+    samples = tuple(sampled(model, text, row) for row in numbers)
+    every = (likeliest.ids, result.best.ids, *(item.ids for item in samples))
+    tree = futures(model, text, steps, COMPARISON_PASSES, paths=every, report=report)
+    return DecodingComparison(tree, likeliest, result, samples)
 
 
 class _Grown:
@@ -101,18 +122,11 @@ class _Grown:
         tokens = np.array([item[-1] for item in self.ids])
         names = {int(k): texts.piece(self.pretrained, int(k)) for k in np.unique(tokens)}
         return ContinuationTree(
-            self.prompt,
-            np.array(self.parent),
-            tokens,
-            tuple(names[int(k)] for k in tokens),
-            np.array([len(item) for item in self.ids]),
-            np.array(self.log),
+            self.prompt, np.array(self.parent), tokens, tuple(names[int(k)] for k in tokens),
+            np.array([len(item) for item in self.ids]), np.array(self.log),
             np.array([k in self.branch for k in range(len(self.ids))]),
-            np.isin(tokens, sorted(self.last)),
-            self.steps,
-            self.width,
-            self.passes,
-        )
+            np.isin(tokens, sorted(self.last)), self.steps, self.width, self.passes,
+        )  # fmt: skip
 
     def _whole(self, node: int) -> bool:
         return len(self.ids[node]) == self.steps or self.ids[node][-1] in self.last

@@ -53,11 +53,9 @@ def by_method(
             first = [tuple(full) for full, *_ in read]
         report((number + 1) / texts, (number + 1) / texts)
     names = [tuple(reading.piece(pretrained, int(item)) for item in ids) for ids in first]
+    pieces = tuple(name[BEGINNING:] for name in names)
     return ByMethod(
-        bits.astype(np.float16),
-        np.nanmean(entropy, axis=1),
-        names[0][:BEGINNING],
-        tuple(name[BEGINNING:] for name in names),
+        bits.astype(np.float16), np.nanmean(entropy, axis=1), names[0][:BEGINNING], pieces
     )
 
 

@@ -1,4 +1,4 @@
-"""Film reviews judged by a decoder behind solved examples: in-context learning, with its control.
+"""Film reviews judged by a decoder behind solved examples: in-context learning, and one prompt.
 
 The examples are read once for all questions behind them (`KVCacheTree.score_suffixes`).
 """
@@ -14,6 +14,7 @@ from seqviz.data.reviews import Labeled, sentiment_split
 from seqviz.jobs import Report, no_progress
 from seqviz.models.kv_tree import KVCacheTree
 from seqviz.models.pretrained import Pretrained, decoder
+from seqviz.models.texts import ModelText
 
 AMOUNTS = (0, 1, 2, 4, 8)
 QUESTIONS, DRAWS = 60, 8
@@ -39,21 +40,16 @@ def few_shots(
     shape = len(CONDITIONS), len(amounts), draws
     answers = np.zeros((*shape, questions), int)
     named, mass = np.zeros((*shape, questions), bool), np.zeros(shape)
-    cells = [
-        (draw, index, condition)
-        for draw in range(draws)
-        for index, amount in enumerate(amounts)
-        for condition in (CONDITIONS if amount else CONDITIONS[: draw == 0])
-    ]
+    cells = [(draw, index, condition)
+             for draw in range(draws)
+             for index, amount in enumerate(amounts)
+             for condition in (CONDITIONS if amount else CONDITIONS[: draw == 0])]  # fmt: skip
     for done, (draw, position, condition) in enumerate(cells):
         start = beginning(draw, amounts[position], condition, described)
         result = _judged(pretrained, start, [review for review, _ in request])
-        # without examples all conditions and draws are one
-        at = (
-            (CONDITIONS.index(condition), position, draw)
-            if amounts[position]
-            else np.s_[:, position]
-        )
+        at: Any = (CONDITIONS.index(condition), position, draw)
+        if not amounts[position]:  # without examples all conditions and draws are one
+            at = np.s_[:, position]
         answers[at], named[at], mass[at] = result[0], result[1], result[2].mean()
         report((done + 1) / len(cells), (done + 1) / len(cells))
     return FewShotAccuracy(
@@ -92,6 +88,30 @@ def examples(draw: int) -> list[Example]:
         if len(examples) >= max(AMOUNTS):
             break
     return examples
+
+
+def build_prompt(review: str, amount: int = 0, condition: str = "right", draw: int = 0) -> str:
+    """A review with the question behind `amount` solved examples, see `beginning`."""
+    before = beginning(draw, amount, condition)
+    return f"{before}\n\n{question(review)}" if before else question(review)
+
+
+def in_template(model: str, text: ModelText) -> str:
+    """A text as the message of a user, with the special tokens that the model was tuned on.
+
+    Raises the refusals of `decoder`.
+    """
+    pretrained = decoder(model)
+    messages = [{"role": "user", "content": text}]
+    with pretrained.lock:
+        template = pretrained.tokenizer.apply_chat_template
+        return str(template(messages, tokenize=False, add_generation_prompt=True))
+
+
+def special(model: str, ids: tuple[int, ...]) -> tuple[bool, ...]:
+    """Which tokens stand for no text but for the form of it. Raises the refusals of `decoder`."""
+    existing = set(decoder(model).tokenizer.all_special_ids)
+    return tuple(item in existing for item in ids)
 
 
 def _short(part: Labeled, count: int) -> list[Example]:

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from seqviz.compute.gpt.surprise import Repeated, Surprise
+from seqviz.compute.gpt.surprise import Repeated, Scored, Surprise
 from seqviz.core.errors import UserError
 from seqviz.models import texts
 from seqviz.models.pretrained import decoder
 from seqviz.models.texts import ModelText
 
 COPIES = 12
+SEPARATOR = "\n"  # delta between a text and its summary: one token
 _TOGETHER = 64  # places whose scores are computed at once: 12.6 MB
 
 
@@ -31,6 +32,20 @@ def surprise(model: str, text: ModelText) -> Surprise:
     bits, entropy, rank, best = pretrained.run(expected, tokens.ids)[0]
     answer = tuple(texts.piece(pretrained, int(item)) for item in best)
     return Surprise(tokens, bits, entropy, rank, answer)
+
+
+def scored(model: str, text: ModelText, suffix: str = "") -> Scored:
+    """The bits of every token of a text; of one behind another, the other and a separator as well.
+
+    suffix: what is read first and carries no loss; then `SEPARATOR` stands between both. Raises
+    what `surprise` raises.
+    """
+    if not suffix.strip():
+        return Scored(surprise(model, text), 1)
+    texts.tokens(decoder(model), text)  # an empty one is none behind another either
+    context = suffix + SEPARATOR
+    first = len(texts.tokens(decoder(model), context).ids)
+    return Scored(surprise(model, context + text), first)
 
 
 def repeated(
@@ -57,10 +72,7 @@ def repeated(
 
 
 def expected(
-    network: Any,
-    device: str,
-    ids: Int[np.ndarray, "token"],
-    penalties: tuple[float, ...] = (1.0,),
+    network: Any, device: str, ids: Int[np.ndarray, "token"], penalties: tuple[float, ...] = (1.0,)
 ) -> list[list[Float[np.ndarray, "place"]]]:
     """For each penalty: bits of each token but the first, entropy, rank, and the likeliest one."""
     import torch
@@ -74,13 +86,9 @@ def expected(
         for penalty, parts in zip(penalties, results, strict=True):
             logs = torch.log_softmax(_penalized(plain, tokens, start, penalty), -1)
             own = logs.gather(1, right)
-            message = (
-                -own[:, 0] / math.log(2),
-                -(logs.exp() * logs).sum(-1) / math.log(2),
-                1 + (logs > own).sum(-1),
-                logs.argmax(-1),
-            )
-            parts.append([part.cpu().numpy() for part in message])
+            entropy = -(logs.exp() * logs).sum(-1) / math.log(2)
+            rows = -own[:, 0] / math.log(2), entropy, 1 + (logs > own).sum(-1), logs.argmax(-1)
+            parts.append([part.cpu().numpy() for part in rows])
     return [[np.concatenate(part) for part in zip(*parts, strict=True)] for parts in results]
 
 

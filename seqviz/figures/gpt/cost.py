@@ -1,69 +1,59 @@
-"""Milliseconds of a token by the number of tokens before it, with a cache and without."""
+"""Cost of a token with and without a cache, and sizes of models."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from seqviz.compute.gpt.cost import PASS_KINDS, CacheTimes, readings
+from seqviz.compute.transformer.cost import Architecture
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
-
-_LEFT, _RIGHT = (0.0, 0.5), (0.68, 1.0)
 
 
 def token_times(cache_times: CacheTimes, prompt: int, written: int, style: Style = STYLE) -> Figure:
-    """Left the measured milliseconds; right how many times tokens are read for a whole text.
+    """Plot milliseconds of a token (left), and how many tokens are read for a text (right).
 
-    Lines go through the medians, dots are the single measurements. Right the bars of `written`
-    tokens behind a prompt of `prompt`.
+    Lines go through the medians, dots are the single measurements. The bars on the right are for
+    `written` tokens behind a prompt of `prompt`.
     """
-    text, palette = style.text, style.palette
+    label, palette = style.labels("figure.cost_"), style.palette
     sheet = Sheet(style)
-    visible = 1e3 * cache_times.seconds
-    left = sheet.panel(
-        axes.axis(
-            text("figure.cost_before"),
-            type="log",
-            tickvals=cache_times.tokens.tolist(),
-            range=[np.log10(cache_times.tokens[0]) - 0.1, np.log10(cache_times.tokens[-1]) + 0.1],
-        ),
-        axes.decades(np.log10(visible), text("figure.cost_ms")),
-        across=_LEFT,
-    )
-    colors = (palette.baseline, palette.prediction, palette.rnn)
-    for kind, color, dash in zip(PASS_KINDS, colors, ("dot", "solid", "solid"), strict=True):
-        row = visible[PASS_KINDS.index(kind)]
-        left.points(np.tile(cache_times.tokens, len(row)), row.ravel(), text(f"figure.cost_{kind}"),
-                    color, size=4, opacity=0.4, legend=False, hover=False)  # fmt: skip
-        left.line(
-            cache_times.tokens,
-            np.median(row, 0),
-            text(f"figure.cost_{kind}"),
-            color,
-            dash=dash,
-            symbol="circle",
-            size=6,
-            hover="%{x}: %{y:.3g} ms",
-        )
+    tokens, times = cache_times.tokens, 1e3 * cache_times.seconds
     read = [readings(prompt, written), readings(prompt, written, cached=False)]
-    right = sheet.panel(
-        axes.names(
-            [text("figure.cost_with"), text("figure.cost_without")], text("figure.cost_way")
-        ),
-        axes.axis(text("figure.cost_readings"), range=[0, 1.15 * max(read)], nticks=5),
-        across=_RIGHT,
-    )
-    right.bars(
-        [1, 2], read, text("figure.cost_readings"), [palette.prediction, palette.rnn],
-        legend=False, ends=[f"{value:,.0f}" for value in read], hover=False,
+    ends = np.log10(tokens[[0, -1]]) + np.array([-0.1, 0.1])
+    left, right = sheet.row(
+        (axes.axis(label("before"), type="log", tickvals=tokens.tolist(), range=ends.tolist()),
+         axes.decades(np.log10(times), label("ms"))),
+        (axes.names([label("with"), label("without")], label("way")),
+         axes.axis(label("readings"), range=[0, 1.15 * max(read)], nticks=5)),
+        gaps=(0.5, 0.68),
     )  # fmt: skip
-    longest = int(cache_times.tokens[-1])
+    colors = (palette.baseline, palette.prediction, palette.rnn)
+    for kind, rows, color in zip(PASS_KINDS, times, colors, strict=True):
+        left.points(np.tile(tokens, len(rows)), rows.ravel(), label(kind), color, size=4,
+                    opacity=0.4, legend=False, hover=False)  # fmt: skip
+        left.line(tokens, np.median(rows, 0), label(kind), color, symbol="circle", size=6,
+                  dash="dot" if kind == "prefill" else "solid",
+                  hover="%{x}: %{y:.3g} ms")  # fmt: skip
+    right.token_bars(read, label("readings"), [palette.prediction, palette.rnn], legend=False,
+                     ends=[f"{value:,.0f}" for value in read], hover=False)  # fmt: skip
     return sheet.described(
-        "alt.token_times",
-        longest=longest,
-        decode=1e3 * cache_times.at("decode", longest),
-        anew=1e3 * cache_times.at("anew", longest),
-        prompt=prompt,
-        written=written,
-        cached=read[0],
-        uncached=read[1],
-    )
+        "alt.token_times", prompt=prompt, written=written, cached=read[0], uncached=read[1],
+        **cache_times.at_longest(),
+    )  # fmt: skip
+
+
+def model_sizes(models: Sequence[Architecture], style: Style = STYLE) -> Figure:
+    """Plot the number of parameters of each model as a bar, on a log axis."""
+    label, palette = style.labels("figure.size_"), style.palette
+    totals = np.array([model.total for model in models])
+    names, ends = [label(model.name) for model in models], [f"{total:,.0f}" for total in totals]
+    sheet = Sheet(style)
+    span = [np.floor(np.log10(totals.min())) - 0.5, np.log10(totals.max()) + 2.2]
+    panel = sheet.panel(axes.axis(label("parameters"), type="log", dtick=1, range=span),
+                        axes.ranked(names, label("model")))  # fmt: skip
+    panel.ranked_bars(totals, label("parameters"), palette.prediction, width=0.6, legend=False,
+                      ends=ends, hover=False)  # fmt: skip
+    sizes = "; ".join(f"{name}: {total}" for name, total in zip(names, ends, strict=True))
+    return sheet.described("alt.sizes", names={"y": names}, sizes=sizes)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqviz.compute.gpt.many import ManyDraws
-from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, short
+from seqviz.compute.gpt.draw import ManyDraws
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, short, whisker
 
 _LONGEST = 12  # characters of a token
 
@@ -13,50 +13,31 @@ _LONGEST = 12  # characters of a token
 def many_first_words(
     many: ManyDraws, pieces: tuple[str, ...], count: int, style: Style = STYLE
 ) -> Figure:
-    """How often each of the likeliest tokens, and all others together, came in `count` draws.
+    """Plot how often each of the likeliest tokens, and all others together, came in `count` draws.
 
     pieces: the tokens of the bars. A bar is a share of the draws, the diamond the probability, the
     whisker where the share lies in 95% of all such series, each bar by itself (binomial).
     """
-    text, palette = style.text, style.palette
-    sheet = Sheet(style)
-    names = [*(escape(short(piece, _LONGEST)) for piece in pieces), text("figure.scores_others")]
-    at = np.arange(1, len(names) + 1)
-    share = 100 * many.counts(count) / count
+    label, palette = style.labels("figure."), style.palette
+    names = [*(escape(short(piece, _LONGEST)) for piece in pieces), label("scores_others")]
+    share, probability = 100 * many.counts(count) / count, 100 * many.probability
     low, high = (100 * ends / count for ends in many.band(count))
-    inside = (low <= share) & (share <= high)
+    is_inside = (low <= share) & (share <= high)
+    sheet = Sheet(style)
     panel = sheet.panel(
-        axes.axis(text("figure.draws_share", count=count),
-                  range=[0, 1.05 * max(share.max(), high.max())], nticks=7),
-        axes.names(names, text("figure.scores_token"), range=[len(names) + 0.6, 0.4]),
+        axes.axis(label("draws_share", count=count), nticks=7,
+                  range=[0, 1.05 * max(share.max(), high.max())]),
+        axes.ranked(names, label("scores_token")),
     )  # fmt: skip
-    panel.bars(
-        at, share, text("figure.draws_drawn"),
-        [palette.prediction if within else palette.rnn for within in inside], sideways=True,
-        width=0.8, hover="%{y}: %{x:.1f}%",
-    )  # fmt: skip
-    probability = 100 * many.probability
+    colors = np.where(is_inside, palette.prediction, palette.rnn).tolist()
+    panel.ranked_bars(share, label("draws_drawn"), colors, width=0.8, hover="%{y}: %{x:.1f}%")
     panel.points(
-        probability,
-        at,
-        text("figure.draws_chance"),
-        palette.highlight,
-        symbol="diamond",
-        size=9,
-        edge={"color": palette.truth, "width": 1},
+        probability, np.arange(1, len(names) + 1), label("draws_chance"), palette.highlight,
+        symbol="diamond", size=9, edge={"color": palette.truth, "width": 1},
         hover="%{y}: %{x:.3g}%",
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": high - probability,
-            "arrayminus": probability - low,
-            "color": palette.truth,
-            "thickness": 1.5,
-            "width": 4,
-        },
-    )
-    within, bars = many.within(count)
-    return sheet.described(
-        "alt.first_words", names={"y": names}, count=count, first=names[0],
-        share=share[0], chance=probability[0], within=within, bars=bars,
+        error_x=whisker(probability, low, high, palette.truth, symmetric=False, thickness=1.5,
+                        width=4),
     )  # fmt: skip
+    return sheet.described(
+        "alt.first_words", names={"y": names}, first=names[0], **many.compared(count)
+    )

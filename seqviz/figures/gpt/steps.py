@@ -1,4 +1,4 @@
-"""A text token by token: what could have stood at each step, what was taken, and the surprise."""
+"""A text that a decoder has written token by token: what could have stood there, and the bits."""
 
 from __future__ import annotations
 
@@ -8,86 +8,72 @@ from seqviz.compute.gpt.continuation import Continuation, parted
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales, short
 
 RANKS = 5  # likeliest tokens of a step that have a cell
-_LEFT, _RIGHT = (0.0, 0.62), (0.8, 1.0)
 _LETTERS = 8  # of a token in a cell
 
 
 def text_steps(
-    continuation: Continuation,
-    other: Continuation | None,
-    step: int,
-    rank: int,
+    continuation: Continuation, other: Continuation | None, step: int, rank: int,
     style: Style = STYLE,
-) -> Figure:
-    """Left a row for each step: the token written, and beside it the likeliest by rank.
+) -> Figure:  # fmt: skip
+    """Plot a row for each step: the token written and the likeliest by rank (left), bits (right).
 
     The color of a cell is the token's probability; a frame has what was taken. other: the text
     before a token was replaced. step: of the row with a frame, from 1; rank: of the token that was
     put there, 0 for none. Right, the surprise of each token and the entropy at each step, in bits.
     """
-    text, palette = style.text, style.palette
-    count = len(continuation.ids)
+    label, palette = style.labels("figure.steps_"), style.palette
+    bits, entropy, count = continuation.bits, continuation.entropy, len(continuation.ids)
     sheet = Sheet(style)
-    names = [text("figure.steps_written"), *map(str, range(1, RANKS + 1))]
-    rows = axes.names([str(k) for k in range(1, count + 1)], text("figure.steps_step"),
-                      range=[count + 0.6, 0.4])  # fmt: skip
-    pieces = [
-        [item, *row[:RANKS]]
-        for item, row in zip(continuation.pieces, continuation.names, strict=True)
-    ]
-    probabilities = np.column_stack(
-        [2**-continuation.bits, continuation.chances[:, :RANKS]]
-    ).astype(np.float32)
-    table = sheet.panel(
-        axes.axis(text("figure.steps_rank"), range=[-0.5, RANKS + 0.5], showgrid=False,
-                  tickvals=list(range(RANKS + 1)), ticktext=names),
-        rows, across=_LEFT,
+    names = [label("written"), *map(str, range(1, RANKS + 1))]
+    rows = axes.ranked([str(k) for k in range(1, count + 1)], label("step"))
+    table, beside = sheet.row(
+        (axes.axis(label("rank"), range=[-0.5, RANKS + 0.5], showgrid=False,
+                   tickvals=list(range(RANKS + 1)), ticktext=names), rows),
+        (axes.axis(label("bits"), range=[0, 1.08 * _top(continuation)], nticks=4), rows),
+        gaps=(0.62, 0.8),
     )  # fmt: skip
+    words = zip(continuation.pieces, continuation.names, strict=True)
+    chances = np.column_stack([2**-bits, continuation.chances[:, :RANKS]]).astype(np.float32)
     table.cells(
-        probabilities,
-        text("figure.steps_chance"),
-        scales.tint(),
-        x=np.arange(RANKS + 1),
-        pick=True,
-        xgap=1,
-        ygap=1,
-        text=[[escape(short(item, _LETTERS)) for item in row] for row in pieces],
-        texttemplate="%{text}",
-        textfont={"size": 12 * style.scale, "color": palette.truth},
-        hover=text("figure.steps_hover", step="%{y}", token="%{text}", chance="%{z:.3f}"),
-    )
+        chances, label("chance"), scales.tint(), x=np.arange(RANKS + 1), pick=True, xgap=1, ygap=1,
+        text=[[escape(short(word, _LETTERS)) for word in (own, *row[:RANKS])]
+              for own, row in words],
+        texttemplate="%{text}", textfont={"size": 12 * style.scale, "color": palette.truth},
+        hover=label("hover", step="%{y}", token="%{text}", chance="%{z:.3f}"),
+    )  # fmt: skip
     for row, position in enumerate(continuation.rank.tolist(), 1):
         if position <= RANKS:
             table.outline(palette.highlight, column=position, row=row, width=2)
     table.outline(palette.rnn, row=min(step, count), width=2)
-    at = np.arange(1, count + 1)
-    top = max(1.0, float(continuation.bits.max()), float(continuation.entropy.max()))
-    beside = sheet.panel(
-        axes.axis(text("figure.steps_bits"), range=[0, 1.08 * top], nticks=4), rows, across=_RIGHT
-    )
-    beside.bars(
-        at,
-        continuation.bits,
-        text("figure.written_bits"),
-        palette.prediction,
-        sideways=True,
-        width=0.6,
-        hover="%{y}: %{x:.2f}",
-    )
-    beside.line(
-        continuation.entropy,
-        at,
-        text("figure.written_entropy"),
-        palette.highlight,
-        width=2,
-        hover="%{y}: %{x:.2f}",
-    )
+    beside.ranked_bars(bits, style.text("figure.written_bits"), palette.prediction, width=0.6,
+                       hover="%{y}: %{x:.2f}")  # fmt: skip
+    beside.line(entropy, np.arange(1, count + 1), style.text("figure.written_entropy"),
+                palette.highlight, width=2, hover="%{y}: %{x:.2f}")  # fmt: skip
     return sheet.described(
-        "alt.steps",
-        names={"x": names},
-        gap=0.16,
-        tokens=count,
-        bits=continuation.mean_bits,
-        entropy=float(continuation.entropy.mean()),
+        "alt.steps", names={"x": names}, gap=0.16, **continuation.summary(),
         parted=parted(continuation.ids, other.ids) + 1 if other else 0,
+    )  # fmt: skip
+
+
+def written_bits(continuation: Continuation, style: Style = STYLE) -> Figure:
+    """Plot surprise (bars) and entropy (line) at each token, both of the model as it is."""
+    label, palette = style.labels("figure.written_"), style.palette
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axes.tokens(style, continuation.pieces, label("token"), tickangle=-90),
+        axes.axis(style.text("figure.method_bits"), range=[0, 1.08 * _top(continuation)]),
     )
+    panel.token_bars(
+        continuation.bits, label("bits"), palette.prediction, customdata=continuation.rank,
+        hover=label("hover", token="%{x}", bits="%{y:.2f}", rank="%{customdata}"),
+    )  # fmt: skip
+    panel.line(np.arange(1, len(continuation.ids) + 1), continuation.entropy, label("entropy"),
+               palette.highlight, width=2, hover="%{y:.2f}")  # fmt: skip
+    return sheet.described(
+        "alt.written", names={"x": list(continuation.pieces)}, **continuation.summary(),
+        first=continuation.mean_of(0, 8), last=float(continuation.bits[-8:].mean()),
+    )  # fmt: skip
+
+
+def _top(continuation: Continuation) -> float:
+    return max(1.0, float(continuation.bits.max()), float(continuation.entropy.max()))

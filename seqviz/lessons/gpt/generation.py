@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from seqviz.compute.gpt import methods
+from seqviz.compute.gpt.continuation import Continuation
 from seqviz.compute.gpt.cost import readings
 from seqviz.compute.gpt.filters import Chain
 from seqviz.compute.gpt.methods import METHODS
 from seqviz.compute.gpt.shots import CONDITIONS
-from seqviz.core.i18n import escape_markdown, format_value
-from seqviz.core.units import Unit
 from seqviz.data import precomputed
 from seqviz.experiments.gpt.continuation import greedy, next_token
 from seqviz.experiments.gpt.cost import time_cache
+from seqviz.experiments.gpt.futures import compare_decoding
 from seqviz.experiments.gpt.methods import by_method
-from seqviz.experiments.gpt.prompts import SEPARATOR, build_prompt, in_template, scored, special
-from seqviz.experiments.gpt.shots import AMOUNTS, LABELS, few_shots
-from seqviz.experiments.gpt.surprise import COPIES, repeated
-from seqviz.experiments.gpt.ways import compare_decoding
+from seqviz.experiments.gpt.shots import (
+    AMOUNTS,
+    LABELS,
+    build_prompt,
+    few_shots,
+    in_template,
+    special,
+)
+from seqviz.experiments.gpt.surprise import COPIES, SEPARATOR, repeated, scored
 from seqviz.experiments.transformer import architectures
 from seqviz.figures.attention.trials import trials_so_far
-from seqviz.figures.gpt.cost import token_times
+from seqviz.figures.gpt.cost import model_sizes, token_times
 from seqviz.figures.gpt.futures import all_futures, futures_so_far
-from seqviz.figures.gpt.labels import label_bars
-from seqviz.figures.gpt.losses import token_losses
 from seqviz.figures.gpt.methods import surprise_by_method
-from seqviz.figures.gpt.repeated import repetition
+from seqviz.figures.gpt.scores import label_bars
 from seqviz.figures.gpt.shots import shots_by_amount
-from seqviz.figures.gpt.sizes import model_sizes
-from seqviz.figures.gpt.written import written_bits
+from seqviz.figures.gpt.steps import written_bits
+from seqviz.figures.gpt.surprise import repetition, token_losses
 from seqviz.lessons.framework.controls import (
     choice,
     on,
@@ -44,10 +46,12 @@ from seqviz.lessons.framework.controls import (
     view,
 )
 from seqviz.lessons.framework.controls import select_slider as stops
+from seqviz.lessons.framework.host import FigureCall
 from seqviz.lessons.framework.show import Show
 from seqviz.models import ready
 from seqviz.models.registry import DEFAULTS
 
+R = TypeVar("R")
 DECODER = DEFAULTS["decoder"]
 MAX_PASTED_CHARS = 1_000  # characters of a text that is read anew after every press
 STORY = "Once upon a time"
@@ -64,15 +68,12 @@ def read(show: Show, text: str) -> None:
     ready.check_interactive_length(DECODER, text)
 
 
-def read_for(show: Show, function: Callable[..., Any], request: Mapping[str, Any]) -> None:
-    """The same before a job, for its text; what came with the app waits for no model."""
+def job_on_text(show: Show, function: Callable[..., R], so_far: FigureCall, **request: Any) -> R:
+    """Run a job on the reader's text; what came with the app waits for no model."""
+    request = {"model": DECODER, **request}
     if precomputed.find(function, request) is None:
         read(show, request["text"])
-
-
-def fine(share: float) -> str:
-    """A share in percent with three significant digits, however small."""
-    return format_value(share, Unit("fine share"))
+    return show.job(function, **request, so_far=so_far)
 
 
 @dataclass(frozen=True)
@@ -88,43 +89,15 @@ class FuturesParams:
 
 
 def futures(p: FuturesParams, show: Show) -> None:
-    requested: dict[str, Any] = {
-        "model": DECODER, "text": p.prompt, "steps": p.length, "beams": p.beams,
-        "penalty": p.length_penalty, "seed": p.seed,
-    }  # fmt: skip
-    read_for(show, compare_decoding, requested)
-    decoding_comparison = show.job(compare_decoding, **requested, so_far=(futures_so_far, p.shown))
-    show.figure(all_futures, decoding_comparison, p.shown)
-    tree = decoding_comparison.tree
-    show.readouts(
-        decoding_comparison,
-        best="best_probability",
-        greedy="greedy_probability",
-        beam="beam_probability",
-    )
-    show.readouts(tree, "covered")
-    ratio = decoding_comparison.best_probability / decoding_comparison.greedy_probability
-    show.note(
-        f"futures.{'missed' if decoding_comparison.fork else 'found'}",
-        best=tree.best_text,
-        greedy=decoding_comparison.greedy.text,
-        chance=decoding_comparison.best_probability,
-        step=decoding_comparison.fork,
-        times=ratio,
-        covered=tree.covered,
-        length=p.length,
-        passes=tree.passes,
-        shown=p.shown,
-        beginnings=len(tree.pieces),
-    )
-    show.note("futures.proven" if tree.proven else "futures.open",
-              bound=float(np.exp(tree.open_log)))  # fmt: skip
-    best = decoding_comparison.beams.best
-    show.note(
-        "futures.beam", beams=p.beams, text=best.text, score=best.score,
-        log=best.log, tokens=len(best.ids), penalty=p.length_penalty,
-        chance=decoding_comparison.beam_probability,
+    decoding_comparison = job_on_text(
+        show, compare_decoding, (futures_so_far, p.shown), text=p.prompt, steps=p.length,
+        beams=p.beams, penalty=p.length_penalty, seed=p.seed,
     )  # fmt: skip
+    show.figure(all_futures, decoding_comparison, p.shown)
+    metrics = ("best", "greedy", "beam", "covered")
+    show.facts(decoding_comparison.compared, note="futures", metrics=metrics, shown=p.shown)
+    show.facts(decoding_comparison.tree.bounded, note="futures")
+    show.facts(decoding_comparison.beams.ranked, note="futures.beam", beams=p.beams)
 
 
 @dataclass(frozen=True)
@@ -142,13 +115,7 @@ def likely(p: LikelyParams, show: Show) -> None:
     show.facts(result.compared, p.method, note="likely", metrics=metrics, name=method)
     show.facts(result.split, note="likely.split")
     for name in ("human", p.method):
-        show.note("likely.text", who=show.option("method", name), text=_spelled(result, name))
-
-
-def _spelled(by_method: methods.ByMethod, method: str) -> str:
-    """The beginning that is there to read, and how one goes on."""
-    pieces = (*by_method.beginning, "…", *by_method.pieces[METHODS.index(method)])
-    return escape_markdown("".join(pieces).replace("␣", " ").replace("⏎", " "))
+        show.note("likely.text", who=show.option("method", name), text=result.spelled(name))
 
 
 @dataclass(frozen=True)
@@ -168,46 +135,27 @@ def again(p: AgainParams, show: Show) -> None:
     read(show, p.copied)
     result = show.run(repeated, DECODER, p.copied, p.copies, p.penalty)
     show.figure(repetition, result)
-    punished = result.penalty != 1
-    first, last = (result.probability(k, punished) for k in (1, result.copies))
-    show.readout("first_copy", result.probability, 1, punished)
-    show.readout("last_copy", result.probability, result.copies, punished)
-    show.note(
-        "again.penalty" if punished else "again.plain", copies=result.copies,
-        first=first, last=last, penalty=p.penalty,
-        before=result.probability(result.copies), rises=result.rises(punished)[0],
-        repeats=result.copies - 1,
-    )  # fmt: skip
+    show.facts(result.compared, note="again", metrics=("first_copy", "last_copy"))
     return None
 
 
 def say_loop(p: AgainParams, show: Show) -> None:
     """A greedy text, and how much of it stood there before."""
     filters = Chain(penalty=p.penalty) if p.penalty != 1 else None
-    requested: dict[str, Any] = {
-        "model": DECODER, "text": p.opening, "count": LOOP, "after": (), "filters": filters,
-    }  # fmt: skip
-    read_for(show, greedy, requested)
-    continuation = show.job(greedy, **requested, so_far=(written_bits,))
+    continuation = job_on_text(
+        show, greedy, (written_bits,), text=p.opening, count=LOOP, after=(), filters=filters
+    )
     show.figure(written_bits, continuation)
-    half = len(continuation.ids) // 2
-    show.readout("first_half", continuation.mean_of, 0, half)
-    show.readout("second_half", continuation.mean_of, half, len(continuation.ids))
-    show.readouts(continuation, seen="seen_before")
-    show.passage(
-        continuation.spelled,
-        continuation.bits / max(8.0, float(continuation.bits.max())),
-        signed=False,
-        title=show.words("note.pieces"),
-    )
-    show.note(
-        "again.loop",
-        tokens=len(continuation.ids),
-        seen=continuation.seen_before,
-        penalty=p.penalty,
-        first=continuation.mean_of(0, half),
-        second=continuation.mean_of(half, len(continuation.ids)),
-    )
+    metrics = ("first_half", "second_half", "seen")
+    summary = show.facts(continuation.summary, metrics=metrics)
+    show_bits(continuation, show)
+    show.note("again.loop", penalty=p.penalty, **summary)
+
+
+def show_bits(continuation: Continuation, show: Show) -> None:
+    """A text under the figure, each token on the color of its surprise."""
+    bits = continuation.bits / max(8.0, float(continuation.bits.max()))
+    show.passage(continuation.spelled, bits, signed=False, title=show.words("note.pieces"))
 
 
 @dataclass(frozen=True)
@@ -248,13 +196,12 @@ def say_prompt(p: ShotsParams, show: Show) -> None:
         show.readout(label, result.chance_of, label)
     read_as = result.prompt
     marked = show.derive(special, DECODER, tuple(read_as.ids.tolist()), name="marked")
-    show.passage(read_as.spelled, np.array(marked, float), signed=False,
-                 title=show.words("note.special"))  # fmt: skip
+    title = show.words("note.special")
+    show.passage(read_as.spelled, np.array(marked, float), signed=False, title=title)
     names = sorted({piece for piece, item in zip(read_as.pieces, marked, strict=True) if item})
     show.note(
         f"prompt.{p.layout}", tokens=len(marked), token=result.pieces[0],
-        chance=float(result.chances[0]), special=sum(marked),
-        names=", ".join(map(escape_markdown, names)),
+        chance=float(result.chances[0]), special=sum(marked), names=", ".join(names),
     )  # fmt: skip
 
 
@@ -278,17 +225,12 @@ def cost(p: CostParams, show: Show) -> None:
     cache_times = show.job(time_cache, model=DECODER, so_far=(trials_so_far,))
     show.figure(token_times, cache_times, p.given, p.written)
     cached = show.readout("cached", readings, p.given, p.written)
-    rerun = show.readout("anew", readings, p.given, p.written, cached=False)
-    longest = int(cache_times.tokens[-1])
-    show.readout("times", cache_times.times, longest)
-    show.note(
-        "bill.time", prompt=p.given, written=p.written, all=p.given + p.written,
-        cached=cached, anew=rerun, longest=longest,
-        decode=1e3 * cache_times.at("decode", longest),
-        slow=1e3 * cache_times.at("anew", longest),
+    uncached = show.readout("anew", readings, p.given, p.written, cached=False)
+    show.facts(
+        cache_times.at_longest, note="bill.time", metrics=("times",), prompt=p.given,
+        written=p.written, all=p.given + p.written, cached=cached, uncached=uncached,
     )  # fmt: skip
-    show.note("bill.time_same" if cache_times.same else "bill.time_differs",
-              difference=cache_times.largest_difference)  # fmt: skip
+    show.facts(cache_times.agreement, note="bill.logits")
     return None
 
 
@@ -303,14 +245,10 @@ def say_losses(p: CostParams, show: Show) -> None:
     show.figure(token_losses, result)
     show.readouts(result, "tokens", "scored", "loss", "nats")
     if p.view == "training":
-        show.note("bill.training", tokens=len(result.pieces), scored=result.scored,
-                  loss=result.loss, nats=result.nats)  # fmt: skip
+        show.note("bill.training", result=result)
         return
     alone = show.run(scored, DECODER, f"{SEPARATOR}{p.summary}", name="alone")
-    show.note(
-        "bill.summary", m=result.first - 1, n=result.scored, all=len(result.pieces),
-        loss=result.loss, alone=alone.loss,
-    )  # fmt: skip
+    show.note("bill.summary", m=result.first - 1, result=result, alone=alone)
 
 
 def say_sizes(show: Show) -> None:
@@ -319,9 +257,9 @@ def say_sizes(show: Show) -> None:
         show.run(architectures.architecture, name, name=name) for name in architectures.FAMILY
     )
     show.figure(model_sizes, models)
-    _, _, xl, third = models
-    show.note("bill.sizes", times=third.total / xl.total, first=models[0].total,
-              second=xl.total, third=third.total)  # fmt: skip
+    first, _, second, third = models
+    times = third.total / second.total
+    show.note("bill.sizes", times=times, first=first, second=second, third=third)
 
 
 def read_anew(prompt: int, written: int) -> float:

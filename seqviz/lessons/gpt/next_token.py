@@ -9,11 +9,10 @@ import numpy as np
 
 from seqviz.compute import replicates
 from seqviz.compute.gpt import draw
-from seqviz.compute.gpt.continuation import Continuation, parted
+from seqviz.compute.gpt.continuation import Continuation
+from seqviz.compute.gpt.draw import uniforms
 from seqviz.compute.gpt.filtered import Filtered, filtered, first_words, largest_difference
 from seqviz.compute.gpt.filters import ORDER, Chain
-from seqviz.compute.gpt.uniform import uniforms
-from seqviz.core.i18n import escape_markdown, number, percent
 from seqviz.experiments.gpt.continuation import greedy, next_token, pieces, sampled
 from seqviz.figures.gpt.draws import many_first_words
 from seqviz.figures.gpt.scores import filter_name, next_token_bars
@@ -32,7 +31,7 @@ from seqviz.lessons.framework.lesson import SeedExperiment, read_params
 from seqviz.lessons.framework.output import Note
 from seqviz.lessons.framework.show import Show
 from seqviz.lessons.gpt.client_payload import EVEN, FEW, ROUNDING
-from seqviz.lessons.gpt.generation import DECODER, MAX_PASTED_CHARS, fine, read
+from seqviz.lessons.gpt.generation import DECODER, MAX_PASTED_CHARS, read, show_bits
 from seqviz.plotting import escape
 from seqviz.plotting.tokens import short
 
@@ -87,24 +86,16 @@ def scores(p: ScoresParams, show: Show) -> None:
     result = show.run(next_token, DECODER, p.text)
     rendered = show.derive(filtered, result, chain_of(p), p.seed, p.number, name="drawn")
     show.figure(next_token_bars, rendered)
-    show.readouts(rendered, kept="n_kept", cut="cut", entropy="entropy", caption={
-        "entropy": show.words("metric.entropy.beside", before=number(rendered.entropy_before)),
-    })  # fmt: skip
+    facts = rendered.drawn()
+    caption = {"entropy": show.words("metric.entropy.beside", before=facts["before"])}
+    show.readouts(rendered, kept="n_kept", cut="cut", entropy="entropy", caption=caption)
     (token,) = show.derive(pieces, DECODER, (rendered.token,), name="token")
-    filters = show.words("note.between_filters").join(
-        filter_name(name, show.text) for name, _ in rendered.stages
-    )
-    low, high = rendered.ends
-    summary = show.words(
-        "note.scores" if filters else "note.scores_none", token=token,
-        u=rendered.u,
-        low=low, high=high, filters=filters,
-        kept=rendered.n_kept, cut=rendered.cut, entropy=rendered.entropy,
-        before=rendered.entropy_before,
-    )  # fmt: skip
+    names = (filter_name(name, show.text) for name, _ in rendered.stages)
+    filters = show.words("note.between_filters").join(names)
+    key = "note.scores" if filters else "note.scores_none"
+    summary = show.words(key, token=token, filters=filters, **facts)
     show.emit(Note(summary + of_order(p, rendered, show)))
-    reached = rendered.n_kept <= FEW and rendered.entropy > EVEN
-    show.target("even", reached, kept=f"{rendered.n_kept:,}", entropy=number(rendered.entropy))
+    show.target("even", rendered.n_kept <= FEW and rendered.entropy > EVEN, **facts)
 
 
 def of_order(p: ScoresParams, distribution: Filtered, show: Show) -> str:
@@ -118,8 +109,7 @@ def of_order(p: ScoresParams, distribution: Filtered, show: Show) -> str:
     other = show.derive(filtered, distribution.next_token, usual, p.seed, p.number, name="usual")
     apart = largest_difference(distribution, other)
     key = "note.order" if apart > ROUNDING else "note.order_same"
-    return "\n\n" + show.words(key, apart=percent(apart), kept=f"{other.n_kept:,}",
-                               entropy=number(other.entropy))  # fmt: skip
+    return "\n\n" + show.words(key, apart=apart, **other.drawn())
 
 
 @dataclass(frozen=True)
@@ -156,40 +146,14 @@ def steps(p: GenerationParams, show: Show) -> None:
         other, base = base, written(p, after, p.temperature, "branch", show)
     show.figure(text_steps, base, other, position, p.rank, picks=("rank", "step"))
     show.readouts(base, bits="mean_bits", chance="probability")
-    show.passage(base.spelled, base.bits / max(8.0, float(base.bits.max())), signed=False,
-                 title=show.words("note.pieces"))  # fmt: skip
-    say_steps(p, base, other, position, show)
-
-
-def say_steps(
-    p: GenerationParams,
-    continuation: Continuation,
-    other: Continuation | None,
-    index: int,
-    show: Show,
-) -> None:
-    """What was written, what the replaced token has changed, and what the temperature has."""
-    facts = {
-        "text": escape_markdown(continuation.text),
-        "bits": number(continuation.mean_bits),
-        "step": index,
-        "chance": fine(continuation.probability),
-        "token": escape_markdown(continuation.pieces[index - 1]),
-        "own": percent(float(2 ** -continuation.bits[index - 1])),
-    }
-    if other is None:
-        show.note(f"steps.{p.way}", **facts)
-    else:
-        show.note(
-            "steps.branch", **facts, instead=escape_markdown(other.pieces[index - 1]),
-            before=fine(other.probability), dearer=number(continuation.mean_bits - other.mean_bits),
-        )  # fmt: skip
-    if p.way == "sampled" and p.temperature != 1 and other is None:
+    show_bits(base, show)
+    if other is not None:
+        show.facts(base.replaced, other, position, note="steps.branch")
+        return
+    show.facts(base.at_step, position, note=f"steps.{p.way}")
+    if p.way == "sampled" and p.temperature != 1:
         plain = written(p, (), 1.0, "plain", show)
-        apart = parted(continuation.ids, plain.ids)
-        same = apart >= min(len(continuation.ids), len(plain.ids))
-        show.note("steps.same" if same else "steps.parted", temperature=f"{p.temperature:g}",
-                  step=apart + 1, plain=escape_markdown(plain.text))  # fmt: skip
+        show.facts(base.compared, plain, note="steps", temperature=p.temperature)
 
 
 @dataclass(frozen=True)
@@ -235,10 +199,4 @@ def draws(p: DrawsParams, show: Show) -> None:
     show.figure(many_first_words, many, names, p.count)
     show.readout("within", many.within)
     show.readout("distance", many.distance)
-    within, bars = many.within()
-    show.note(
-        "draws", count=p.count, within=within, bars=bars,
-        expected=many.expected_within(), first=names[0],
-        share=float(many.counts()[0]) / p.count, chance=float(many.probability[0]),
-        distance=many.distance(),
-    )  # fmt: skip
+    show.facts(many.compared, note="draws", first=names[0])

@@ -7,9 +7,9 @@ import pytest
 
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.compute.gpt.continuation import NextToken
+from seqviz.compute.gpt.draw import uniforms
 from seqviz.compute.gpt.filtered import filtered, largest_difference
 from seqviz.compute.gpt.filters import Chain
-from seqviz.compute.gpt.uniform import uniforms
 
 CHANCES = np.array([0.5, 0.25, 0.125, 0.0625, 0.0625])
 
@@ -23,7 +23,7 @@ def next_of(probabilities: np.ndarray = CHANCES, before: tuple[int, ...] = (1,))
 
 def test_without_filters_nothing_is_cut_and_entropy_is_the_closed_form():
     result = filtered(next_of(), Chain())
-    assert result.entropy == result.entropy_before == pytest.approx(1.875)
+    assert result.entropy == result.next_token.entropy == pytest.approx(1.875)
     assert (result.cut, result.n_kept, result.stages) == (0.0, 5, ())
     np.testing.assert_allclose(result.chances, CHANCES, atol=1e-15)
 

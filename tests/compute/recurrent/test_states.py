@@ -8,8 +8,7 @@ import torch
 from scipy import stats
 
 from seqviz.compute.gates.networks import log_probabilities, logits, trace
-from seqviz.compute.gpt.draw import draw
-from seqviz.compute.gpt.uniform import uniforms
+from seqviz.compute.gpt.draw import draw, uniforms
 from seqviz.compute.recurrent.states import readouts, tying, writing
 from seqviz.core.errors import UserError
 from seqviz.experiments.recurrent.states import readouts as on_reviews

@@ -150,7 +150,6 @@ def test_what_was_forced_is_read_as_it_stands(shallow):
     assert len(forced.ids) == 6
     next_token = continuation.next_token("smollm2", TEXT, forced.ids[:5])
     assert int(next_token.ids[0]) == forced.ids[5]
-    assert next_token.rank(forced.ids[5]) == 1
 
 
 def test_the_next_token_has_the_models_probabilities(smollm2):
@@ -329,7 +328,6 @@ def test_surprise_is_what_the_model_says_of_each_token(shallow):
     np.testing.assert_allclose(result.entropy, -(logs.exp() * logs).sum(-1) / np.log(2), atol=2e-3)
     np.testing.assert_array_equal(result.rank, 1 + (logs > own).sum(-1))
     assert result.answer[0] == texts.piece(shallow, int(logs[0].argmax()))
-    assert result.mean_bits == pytest.approx(result.bits.mean())
     with pytest.raises(UserError) as caught:
         surprise.surprise("smollm2", "a")
     assert caught.value.code == "one_token"
@@ -380,8 +378,8 @@ def test_a_token_with_the_cache_says_what_one_without_says(shallow):
     cache_times = cost.time_cache("smollm2", (4, 40), 2, lambda _, share: payloads.append(share))
     assert cache_times.seconds.shape == (3, 2, 2)
     assert (cache_times.seconds > 0).all()
-    assert cache_times.same
-    assert cache_times.largest_difference < 1e-3
+    assert cache_times.agreement().variant == "same"
+    assert cache_times.agreement()["difference"] < 1e-3
     assert cache_times.ranks.tolist() == [1, 1]
     assert cache_times.at("prefill", 40) > cache_times.at("decode", 40)
     assert cache_times.times(40) == cache_times.at("anew", 40) / cache_times.at("decode", 40) > 1
@@ -409,8 +407,8 @@ def test_readings_count_the_passes_of_a_model(shallow):
 def test_a_wrong_answer_with_the_cache_would_be_seen():
     seconds = np.ones((3, 2, 2))
     cache_times = CacheTimes(np.array([4, 8]), seconds, np.array([0.0, 3.0]), np.array([1, 2]))
-    assert not cache_times.same
-    assert cache_times.largest_difference == 3
+    assert cache_times.agreement().variant == "differs"
+    assert cache_times.agreement()["difference"] == 3
 
 
 @pytest.fixture(scope="module")

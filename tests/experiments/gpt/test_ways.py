@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from seqviz.compute.gpt.continuation import parted
-from seqviz.compute.gpt.uniform import uniforms
+from seqviz.compute.gpt.draw import uniforms
 from seqviz.experiments.gpt.continuation import greedy, sampled
-from seqviz.experiments.gpt.ways import SAMPLES, compare_decoding
+from seqviz.experiments.gpt.futures import SAMPLES, compare_decoding
 from testing.figure_examples.gpt import continuation_of
 from tests.models.reference_model import in_place
 

@@ -11,7 +11,7 @@
 import numpy as np
 
 from seqviz.compute.gpt import draw, filters
-from seqviz.compute.gpt.uniform import uniforms
+from seqviz.compute.gpt.draw import uniforms
 
 scores = np.random.RandomState(1).normal(0, 3, 50)
 p = draw.probabilities(scores)

@@ -8,7 +8,7 @@ import numpy as np
 
 from seqviz.compute.gates.encoding import END, UNKNOWN
 from seqviz.compute.gates.observation import symbols_read
-from seqviz.compute.gpt.uniform import uniforms
+from seqviz.compute.gpt.draw import uniforms
 from seqviz.compute.recurrent.states import ngrams, writing
 from seqviz.compute.recurrent.states.writing import (
     ByStep,
