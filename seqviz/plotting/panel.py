@@ -291,7 +291,9 @@ class Panel:
         if isinstance(values, Estimate):
             low, high = values.ci
             values, whiskers = values.mean, whisker(values.mean, low, high, color)
-        at = np.arange(start + 1, start + len(values) + 1) + aside
+        at: Values = np.arange(start + 1, start + len(values) + 1)
+        if count > 1:  # else the numbers of the categories stay whole in the table
+            at = at + aside
         if sideways:
             self.points(values, at, name, color, **{"error_x": whiskers, **more})
         else:
