@@ -139,11 +139,11 @@ class Continuation:
             dearer=self.mean_bits - other.mean_bits,
         )  # fmt: skip
 
-    def compared(self, plain: Continuation) -> Facts:
+    def compared(self, reference: Continuation) -> Facts:
         """State where the text parts from that of temperature 1."""
-        step = parted(self.ids, plain.ids)
-        is_same = step >= min(len(self.ids), len(plain.ids))
-        return Facts("same" if is_same else "parted", step=step + 1, plain=plain.text)
+        step = parted(self.ids, reference.ids)
+        is_same = step >= min(len(self.ids), len(reference.ids))
+        return Facts("same" if is_same else "parted", step=step + 1, plain=reference.text)
 
 
 def parted(left: tuple[int, ...], right: tuple[int, ...]) -> int:

@@ -45,8 +45,8 @@ class CacheTimes:
     def at_longest(self) -> Facts:
         """State what a token costs behind the longest text, in milliseconds."""
         longest = int(self.tokens[-1])
-        decode, anew = (1e3 * self.at(kind, longest) for kind in PASS_KINDS[1:])
-        return Facts(longest=longest, decode=decode, anew=anew, times=anew / decode)
+        decode, rerun = (1e3 * self.at(kind, longest) for kind in PASS_KINDS[1:])
+        return Facts(longest=longest, decode=decode, anew=rerun, times=rerun / decode)
 
 
 def readings(prompt: int, written: int, cached: bool = True) -> Count:

@@ -84,7 +84,7 @@ class Filtered:
         """How many tokens can still be drawn."""
         return filters.count_kept(self.scores)
 
-    def drawn(self) -> Facts:
+    def summary(self) -> Facts:
         """State where u falls, and what filters leave of the distribution."""
         low, high = self.ends
         return Facts(

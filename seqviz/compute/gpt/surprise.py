@@ -92,7 +92,7 @@ class Scored:
 
     @property
     def carries(self) -> Bool[np.ndarray, "token"]:
-        """Whether a token carries loss."""
+        """Mask of the tokens that carry loss."""
         return np.asarray(np.arange(len(self.pieces)) >= max(1, self.first))
 
     @property

@@ -126,10 +126,10 @@ class _Steps:
         self.names.append(tuple(texts.piece(self.pretrained, int(item)) for item in first))
 
     def record(self) -> Continuation:
-        bits, drawn, entropy, rank, first, chances = map(np.array, zip(*self.rows, strict=True))
+        bits, p_drawn, entropy, rank, first, p = map(np.array, zip(*self.rows, strict=True))
         return Continuation(
             self.prompt, tuple(self.ids), tuple(self.pieces),
-            texts.spelled(self.pretrained, self.ids), bits, drawn, entropy, rank, first, chances,
+            texts.spelled(self.pretrained, self.ids), bits, p_drawn, entropy, rank, first, p,
             tuple(self.names), self.ids[-1] in self.last,
         )  # fmt: skip
 

@@ -27,22 +27,22 @@ def all_futures(
     nodes = {
         name: [tree.nodes(ids) for ids in texts] for name, texts in decoding_comparison.ids.items()
     }
-    looks: list[tuple[Any, ...]] = [
+    styles: list[tuple[Any, ...]] = [
         ("best", best(tree.best), palette.highlight, "solid", 7.0),
         *(("sample", path, palette.baseline, "dot", 1.5) for path in nodes["sample"]),
         ("beam", nodes["beam"][0], palette.gru, "solid", 3.5),
         ("greedy", nodes["greedy"][0], palette.rnn, "dash", 2.5),
     ]
-    part, new = _part(tree, visible, (node for _, path, *_ in looks for node in path))
+    part, new = _part(tree, visible, (node for _, path, *_ in styles for node in path))
     paths = [TreePath(label(name), [new[node] for node in path], *look)
-             for name, path, *look in looks]  # fmt: skip
+             for name, path, *look in styles]  # fmt: skip
     sheet = Sheet(style)
     panel = _draw(sheet, tree, part, paths, across=(0.0, 0.74))
     rows, _ = part.layout()
     leaves = sorted(set(range(len(rows))) - set(part.parent.tolist()), key=lambda node: rows[node])
     probabilities = 100 * part.probability[leaves]
-    chance = axes.decades(np.log10(probabilities), label("chance"), ticks=2)
-    sheet.panel(chance, panel, across=(0.82, 0.97)).points(
+    x = axes.decades(np.log10(probabilities), label("chance"), ticks=2)
+    sheet.panel(x, panel, across=(0.82, 0.97)).points(
         probabilities, rows[leaves], label("chance"), palette.prediction, size=8, legend=False,
         hover="%{x:.3g}%",
     )  # fmt: skip

@@ -36,8 +36,8 @@ def next_token_bars(filtered: Filtered, style: Style = STYLE) -> Figure:
     ids = visible.tolist()
     names = [*_names(filtered.next_token.pieces[: len(ids)]), label("others")]
     before, after, *suffix = (
-        _rows(chances, visible)
-        for chances in (
+        _rows(each, visible)
+        for each in (
             filtered.next_token.all_chances, filtered.chances,
             *(probabilities(scores) for _, scores in filtered.stages[:-1]),
         )
@@ -66,8 +66,8 @@ def next_token_bars(filtered: Filtered, style: Style = STYLE) -> Figure:
         panel.points(rows, at, label("behind", filter=label(name)), palette.truth, symbol=symbol,
                      size=9, edge={"color": palette.truth, "width": 1.8},
                      hover=_HOVER)  # fmt: skip
-    drawn = {**filtered.drawn(), "first": names[0], "before": before[0], "after": after[0]}
-    return sheet.described("alt.next_token", names={"y": names}, gap=0.16, **drawn)
+    values = {**filtered.summary(), "first": names[0], "before": before[0], "after": after[0]}
+    return sheet.described("alt.next_token", names={"y": names}, gap=0.16, **values)
 
 
 def filter_name(name: str, text: Text) -> str:
@@ -92,14 +92,14 @@ def label_bars(next_token: NextToken, labels: Sequence[str], style: Style = STYL
         axes.ranked(names, label("scores_token")),
     )
     at = np.arange(1, len(names) + 1)
-    looks = (("labels_token", palette.prediction), ("labels_label", palette.highlight))
-    for (name, color), here in zip(looks, (~is_label, is_label), strict=True):
+    styles = (("labels_token", palette.prediction), ("labels_label", palette.highlight))
+    for (name, color), here in zip(styles, (~is_label, is_label), strict=True):
         panel.bars(at[here], shares[here], label(name), color, sideways=True, width=0.6,
                    ends=[f"{share:.1f}%" for share in shares[here]], hover=_HOVER)  # fmt: skip
-    chances = (f"{escape(word)}: {percent(next_token.chance_of(word))}" for word in labels)
+    values = (f"{escape(word)}: {percent(next_token.chance_of(word))}" for word in labels)
     return sheet.described(
         "alt.labels", names={"y": names}, first=names[0], chance=float(next_token.chances[0]),
-        labels="; ".join(chances),
+        labels="; ".join(values),
     )  # fmt: skip
 
 
@@ -107,9 +107,9 @@ def _names(pieces: Iterable[str]) -> list[str]:
     return [escape(short(piece, _LONGEST)) for piece in pieces]
 
 
-def _rows(chances: np.ndarray, visible: Sequence[int] | np.ndarray) -> np.ndarray:
+def _rows(probability: np.ndarray, visible: Sequence[int] | np.ndarray) -> np.ndarray:
     """Return percent of the visible tokens, and of all others together."""
-    some = 100 * chances[visible]
+    some = 100 * probability[visible]
     return np.append(some, max(100 - some.sum(), 0.0))
 
 

@@ -33,9 +33,9 @@ def text_steps(
         gaps=(0.62, 0.8),
     )  # fmt: skip
     words = zip(continuation.pieces, continuation.names, strict=True)
-    chances = np.column_stack([2**-bits, continuation.chances[:, :RANKS]]).astype(np.float32)
+    values = np.column_stack([2**-bits, continuation.chances[:, :RANKS]]).astype(np.float32)
     table.cells(
-        chances, label("chance"), scales.tint(), x=np.arange(RANKS + 1), pick=True, xgap=1, ygap=1,
+        values, label("chance"), scales.tint(), x=np.arange(RANKS + 1), pick=True, xgap=1, ygap=1,
         text=[[escape(short(word, _LETTERS)) for word in (own, *row[:RANKS])]
               for own, row in words],
         texttemplate="%{text}", textfont={"size": 12 * style.scale, "color": palette.truth},

@@ -20,8 +20,8 @@ def token_losses(scored: Scored, style: Style = STYLE) -> Figure:
         axes.tokens(style, scored.pieces, label("token"), tickangle=-90),
         axes.axis(style.text("figure.method_bits"), range=[0, 1.08 * max(1.0, np.nanmax(bits))]),
     )
-    looks = ((True, "carries", palette.prediction), (False, "read", palette.band))
-    for carries, name, color in looks:
+    styles = ((True, "carries", palette.prediction), (False, "read", palette.band))
+    for carries, name, color in styles:
         here = (scored.carries == carries) & np.isfinite(bits)
         if here.any():
             panel.bars(at[here], bits[here], label(name), color, width=0.8,
@@ -44,12 +44,12 @@ def repetition(repeated: Repeated, style: Style = STYLE) -> Figure:
         axes.axis(copy, range=[0.4, count + 0.6], tickvals=copies.tolist(), showgrid=False),
         axes.percent(label("chance")), up=(0.6, 1.0),
     )  # fmt: skip
-    name, chances = label("plain"), 100 * 2 ** -repeated.mean_bits()
+    name, values = label("plain"), 100 * 2 ** -repeated.mean_bits()
     if punished:
-        above.reference(copies, chances, name)
+        above.reference(copies, values, name)
         name = label("penalty", penalty=repeated.penalty)
-        chances = 100 * 2 ** -repeated.mean_bits(True)
-    above.line(copies, chances, name, style.palette.prediction, symbol="circle", legend=punished,
+        values = 100 * 2 ** -repeated.mean_bits(True)
+    above.line(copies, values, name, style.palette.prediction, symbol="circle", legend=punished,
                hover="%{x}: %{y:.3g}%")  # fmt: skip
     below = sheet.panel(
         axes.tokens(style, repeated.pieces, label("token")),

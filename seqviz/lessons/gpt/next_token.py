@@ -86,7 +86,7 @@ def scores(p: ScoresParams, show: Show) -> None:
     result = show.run(next_token, DECODER, p.text)
     rendered = show.derive(filtered, result, chain_of(p), p.seed, p.number, name="drawn")
     show.figure(next_token_bars, rendered)
-    facts = rendered.drawn()
+    facts = rendered.summary()
     caption = {"entropy": show.words("metric.entropy.beside", before=facts["before"])}
     show.readouts(rendered, kept="n_kept", cut="cut", entropy="entropy", caption=caption)
     (token,) = show.derive(pieces, DECODER, (rendered.token,), name="token")
@@ -109,7 +109,7 @@ def of_order(p: ScoresParams, distribution: Filtered, show: Show) -> str:
     other = show.derive(filtered, distribution.next_token, usual, p.seed, p.number, name="usual")
     apart = largest_difference(distribution, other)
     key = "note.order" if apart > ROUNDING else "note.order_same"
-    return "\n\n" + show.words(key, apart=apart, **other.drawn())
+    return "\n\n" + show.words(key, apart=apart, **other.summary())
 
 
 @dataclass(frozen=True)
