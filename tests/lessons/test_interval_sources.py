@@ -35,7 +35,7 @@ SOURCES = {
     "recurrent.note.tagger.gap_": "sentences", "recurrent.note.writing.judged_": "sentences",
     "recurrent.note.readout.": "reviews", "text.note.ids.many": "permutations",
     "text.note.reading.many": "words", "text.note.windows.": "stretches",
-    "transformer.note.lens_many": "texts", "transformer.note.removed_many.": "texts",
+    "transformer.note.lens.many": "texts", "transformer.note.removed_many.": "texts",
     "transformer.note.induction.": "sequences",
 }  # fmt: skip
 RANGES = {  # from the least to the largest of something: no interval of a sample

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.core.units import Count, Share
+from seqviz.stats.facts import Facts
 
 GROUPS = ("embeddings", "encoder", "decoder", "pooler")
 COST_PARTS = ("table", "self_attention", "cross_attention", "feed_forward", "norm", "pooler")
@@ -46,6 +47,13 @@ class Architecture:
         """The share of all parameters that one of `PARTS` has."""
         return float(self.counts[:, COST_PARTS.index(part)].sum() / self.counts.sum())
 
+    def summary(self) -> Facts:
+        """State how many parameters there are, and which share each kind of part has."""
+        return Facts(
+            total=self.total, table=self.share("table"), feed_forward=self.share("feed_forward"),
+            attention=self.share("self_attention") + self.share("cross_attention"),
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Operations:
@@ -64,6 +72,12 @@ class Operations:
     def share_at(self, tokens: int) -> Share:
         """The quadratic part's share of all operations on so many tokens."""
         return tokens / (tokens + self.crossing)
+
+    def compared(self, tokens: int) -> Facts:
+        """State which share goes with n^2 at a length, and where it is half."""
+        share = self.share_at(tokens)
+        variant = "most" if tokens > self.crossing else "few"
+        return Facts(variant, tokens=tokens, share=share, crossing=self.crossing)
 
 
 def operations(model: Architecture) -> Operations:
@@ -130,3 +144,11 @@ class PassTimes:
         a, b, c = self.fit(model)
         n = float(self.tokens[-1])
         return c * n**2 / (a + b * n + c * n**2)
+
+    def summary(self, model: int) -> Facts:
+        """State milliseconds of the longest and the shortest pass, and the share of n^2."""
+        middle = 1000 * np.median(self.seconds[model], axis=0)
+        return Facts(
+            longest=int(self.tokens[-1]), time=float(middle[-1]), shortest=int(self.tokens[0]),
+            short=float(middle[0]), share=self.quadratic_share(model),
+        )  # fmt: skip

@@ -14,6 +14,7 @@ from seqviz.compute.positions.sinusoidal import encoding
 from seqviz.compute.transformer.normalization import normalize
 from seqviz.core.errors import UserError
 from seqviz.core.units import Interval, Share
+from seqviz.stats.facts import Facts
 
 STEPS = (
     "tokens", "embed", "position", "queries", "weights", "mixed", "first_norm", "hidden",
@@ -115,6 +116,22 @@ class Flow:
             return 0.0
         layer = 0 if item.name == "position" else self.layer
         return float((~self.dropout.mask(item.name, layer, item.shape)).mean())
+
+    def summary(self, step: int) -> Facts:
+        """State what a step (from 0) is: its name, its sizes, the norm of a row."""
+        return Facts(
+            self.steps[step].name, step=step + 1, all=len(STEPS), words=len(self.words),
+            heads=self.heads, layer=self.layer, layers=self.layers, active=self.active,
+            norm=self.norm(step), before=self.norm(max(0, step - 1)),
+        )  # fmt: skip
+
+    def dropout_effect(self, step: int, full: Flow) -> Facts:
+        """State what dropout sets to 0 at a step, and how far the output is from that without."""
+        share = self.dropped(step)
+        return Facts(
+            "here" if share else "not_here", share=share, apart=self.apart(full),
+            scale=1 / (1 - self.dropout.rate),
+        )  # fmt: skip
 
     @property
     def row_sums(self) -> Interval:

@@ -14,6 +14,7 @@ from seqviz.compute.training.loop import TrainingRecord
 from seqviz.compute.training.settings import RATE, SEED, Limit, Range, Settings
 from seqviz.compute.transformer.depth import ARRANGEMENTS
 from seqviz.core.units import Fraction
+from seqviz.stats.facts import Facts
 
 SCHEDULES = ("constant", "warm_up")
 LETTERS, LENGTH = 6, 8
@@ -79,3 +80,12 @@ class StackResult:
     def median(self, schedule: str, arrangement: str) -> float:
         """Of the runs, the loss in the last report; infinite where half of them have none."""
         return float(np.median(np.nan_to_num(self.last(schedule, arrangement), nan=np.inf)))
+
+    def summary(self) -> Facts:
+        """State the median loss of each arrangement under each schedule, and how many learn."""
+        ends = {f"{arrangement}_{schedule}": self.median(schedule, arrangement)
+                for arrangement in ARRANGEMENTS for schedule in SCHEDULES}  # fmt: skip
+        learned = {f"{name}_learned": self.learned("constant", name)[0]
+                   for name in ARRANGEMENTS}  # fmt: skip
+        settings = self.settings
+        return Facts(blocks=settings.blocks, runs=settings.runs, half=CHANCE / 2, **ends, **learned)

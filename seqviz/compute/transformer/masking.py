@@ -11,6 +11,7 @@ from seqviz.compute.attention.scaled import OPERATORS, softmax
 from seqviz.compute.transformer.normalization import read
 from seqviz.core.errors import UserError
 from seqviz.core.units import Share
+from seqviz.stats.facts import Facts
 
 MASK_KINDS = ("none", "causal", "padding", "both", "token")
 SCORES = "2 1 3, 1 2 0.5, 0.3 1 2"  # three words (S2 multiplies the mask into such a matrix)
@@ -39,6 +40,14 @@ class MaskedScores:
         """The largest weight on forbidden keys that one query has under multiplication."""
         result = np.where(self.allowed, 0, self.weights[OPERATORS.index("multiply")])
         return float(result.sum(axis=1).max())
+
+    def compared(self) -> Facts:
+        """State what leaks to forbidden keys where scores are multiplied by 0."""
+        closed = int((~self.allowed).sum())
+        return Facts(
+            "closed" if closed else "open", closed=closed, cells=self.allowed.size,
+            leaked=self.leaked, worst=self.worst,
+        )  # fmt: skip
 
 
 def masked(

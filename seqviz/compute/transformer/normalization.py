@@ -12,6 +12,7 @@ from jaxtyping import Float
 from seqviz.compute import typed_numbers as typed
 from seqviz.core.errors import UserError
 from seqviz.core.units import Exact
+from seqviz.stats.facts import Facts
 
 NORM_KINDS = ("layer", "batch", "rms")
 NORM_AXES = ("all", "sentence", "word")
@@ -55,8 +56,30 @@ class NormComparison:
 
     def at(self, kind: str, sentence: int, word: int, feature: int) -> Exact:
         """What becomes of one number, counted from 0 in the whole tensor."""
-        position = sentence - self.first[0], word - self.first[1], feature
-        return float(self.of(kind).values[position])
+        return float(self.of(kind).values[self._index(sentence, word, feature)])
+
+    def shared(self, sentence: int, word: int, feature: int) -> Facts:
+        """State with which numbers one shares its mean and deviation, under either norm."""
+        index = self._index(sentence, word, feature)
+        layer, batch = self.of("layer"), self.of("batch")
+        n_sentences, n_words, features = self.tensor.shape
+        return Facts(
+            "alone" if np.isnan(batch.values).any() else "shared",
+            cell=f"w[{sentence}, {word}][{feature}]", value=float(self.tensor[index]),
+            features=features, words=n_sentences * n_words, mean=float(layer.mean[index]),
+            deviation=float(layer.deviation[index]), of_feature=float(batch.mean[index]),
+            spread=float(batch.deviation[index]),
+        )  # fmt: skip
+
+    def compared(self, full: NormComparison, *position: int) -> Facts:
+        """State what becomes of a number without the rest of the tensor, and with it."""
+        return Facts(
+            layer=self.at("layer", *position), batch=self.at("batch", *position),
+            layer_before=full.at("layer", *position), batch_before=full.at("batch", *position),
+        )  # fmt: skip
+
+    def _index(self, sentence: int, word: int, feature: int) -> tuple[int, int, int]:
+        return sentence - self.first[0], word - self.first[1], feature
 
 
 def read(text: str = PRINTED) -> Float[np.ndarray, "batch time hidden"]:

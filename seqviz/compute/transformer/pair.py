@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 from seqviz.compute.training.loop import TrainingRecord
 from seqviz.compute.training.settings import SEED, Choices, Limit, Range, Settings
 from seqviz.compute.transformer.spelling import LANGUAGES
+from seqviz.stats.facts import Facts
 from seqviz.stats.proportions import Proportion, of
 
 INPUTS = ("shifted", "unshifted")  # what the decoder reads at a place: the word before, or its own
@@ -103,3 +104,11 @@ class TranslatedNumber:
         weights = self.of_head("cross", head)
         index, digit = np.unravel_index(int(weights.argmax()), weights.shape)
         return int(index), int(digit), float(weights[index, digit])
+
+    def summary(self, head: int) -> Facts:
+        """State whether the number is right, and where a head (0: their mean) looks most."""
+        index, digit, weight = self.sharpest(head)
+        return Facts(
+            "right" if self.right else "wrong", number=self.number, word=self.writes[index],
+            digit=self.source[digit], weight=weight,
+        )  # fmt: skip

@@ -19,19 +19,18 @@ from seqviz.core.i18n import number
 from seqviz.figures.transformer.depth import LOOKS
 from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes
 
-_ACROSS = ((0, 0.44), (0.56, 1))
 _LEAST, _MOST = 1e-4, 1e6  # losses that are shown
 
 
 def losses(result: StackResult, style: Style = STYLE) -> Figure:
-    """Loss by update, left without and right with warm-up: medians in bands of all runs."""
+    """Plot loss by update, left without and right with warm-up: medians in bands of all runs."""
     return _drawn(result.updates, result.loss, result.settings, style)
 
 
 def losses_so_far(
     trail: Sequence[StackReport], settings: StackSettings, style: Style = STYLE
 ) -> Figure:
-    """`losses` of the reports so far, on the axis of the whole training."""
+    """Plot the losses of the reports so far, on the axis of the whole training."""
     trail = [report for report in trail if report.update]  # the first says that it begins
     shape = (len(trail), len(SCHEDULES), len(ARRANGEMENTS), settings.runs)
     loss = np.reshape([report.loss for report in trail], shape)
@@ -44,37 +43,34 @@ def _drawn(
     settings: StackSettings,
     style: Style,
 ) -> Figure:
-    text, palette = style.text, style.palette
+    label, palette = style.labels("figure.tr_"), style.palette
     # A run without a number has left the figure at its upper edge: its line ends there.
     visible = np.where(np.isnan(loss), np.inf, np.maximum(loss, _LEAST))
     existing = np.append(visible[(visible < _MOST)], CHANCE)
-    y = axes.decades(np.log10(existing), text("figure.tr_loss"), ticks=5)
-    x = axes.axis(text("figure.update"), range=[0, settings.updates])
+    y = axes.decades(np.log10(existing), label("loss"), ticks=5)
+    x = axes.axis(style.text("figure.update"), range=[0, settings.updates])
     sheet = Sheet(style)
     sheet.legend(y=1.12)
     sheet.margin(t=72 * style.scale)
-    labels = []
-    for at, (schedule, across) in enumerate(zip(SCHEDULES, _ACROSS, strict=True)):
-        title = text(f"figure.tr_{schedule}", updates=settings.warm_up)
-        panel = sheet.panel(x, y, across=across, title=title)
-        panel.reference([0, settings.updates], [CHANCE] * 2, text("figure.tr_guessing"),
-                        legend=at == 0, group="chance")  # fmt: skip
+    titles = [label(schedule, updates=settings.warm_up) for schedule in SCHEDULES]
+    ends = []
+    for at, panel in enumerate(sheet.row((x, y), (x, y), gaps=(0.44, 0.56), titles=titles)):
+        panel.reference([0, settings.updates], [CHANCE] * 2, label("guessing"), group="chance")
         for index, arrangement in enumerate(ARRANGEMENTS):
             role, dash = LOOKS[arrangement]
-            color, name = getattr(palette, role), text(f"figure.tr_{arrangement}")
+            color, name = getattr(palette, role), label(arrangement)
             name = name.replace("，<br>", "，").replace("<br>", " ")
-            values = visible[:, at, index]
             low, middle, high = (
-                np.where((result := f(values, axis=1)) < _MOST, result, np.nan)
+                np.where((result := f(visible[:, at, index], axis=1)) < _MOST, result, np.nan)
                 for f in (np.min, np.median, np.max)
             )
             panel.band(updates, low, high, color)
-            panel.line(updates, middle, name, color, dash=dash, legend=at == 0, group=arrangement,
+            panel.line(updates, middle, name, color, dash=dash, group=arrangement,
                        hover=f"%{{x:,d}}: %{{y:.3~g}}{NAMED}")  # fmt: skip
             if len(updates):
-                labels.append(f"{title}, {name}: {number(float(np.median(values[-1])))}")
-    last = int(updates[-1]) if len(updates) else 0
+                end = number(float(np.median(visible[-1, at, index])))
+                ends.append(f"{titles[at]}, {name}: {end}")
     return sheet.described(
-        "alt.tr_losses", blocks=settings.blocks, runs=settings.runs, update=last,
-        chance=CHANCE, values="; ".join(labels), gap=0.24,
+        "alt.tr_losses", blocks=settings.blocks, runs=settings.runs, chance=CHANCE,
+        update=int(updates[-1]) if len(updates) else 0, values="; ".join(ends), gap=0.24,
     )  # fmt: skip

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float
 
 from seqviz.compute.transformer.normalization import NORM_KINDS, NormComparison
-from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, scales
 
 _ROOM = 1.6  # colors end here times the largest number: numbers are read in the cells
@@ -16,63 +17,51 @@ _ACROSS, _UP = ((0, 0.48), (0.52, 1)), ((0.55, 1), (0, 0.45))
 def three_norms(
     norm_comparison: NormComparison, row: int, feature: int, style: Style = STYLE
 ) -> Figure:
-    """A tensor, and what the norms make of it; outlined what shares its mean with one number.
+    """Plot a tensor, and what the norms make of it; outlined what shares its mean with one number.
 
     row: of that number, counted from 1 over the words of all sentences; feature: from 1. A click
     gives feature (x) and row (y).
     """
-    text = style.text
+    label = style.labels("figure.tr_")
     sentences, words, features = norm_comparison.tensor.shape
-    first = (
-        norm_comparison.first[0] * words + norm_comparison.first[1]
-    )  # of a part the words before it are missing
-    if norm_comparison.first[
-        1
-    ]:  # a word alone: `words` is 1 and does not say how many its sentence has
-        first = row - 1
+    # Of a part the words before it are missing. Of a word alone `words` is 1, and does not say how
+    # many its sentence has.
+    sentence, word = norm_comparison.first
+    first = row - 1 if word else sentence * words
     rows = first + 1 + np.arange(sentences * words)
     sheet = Sheet(style)
     sheet.margin(t=56)
-    columns = axes.names(
-        [f"{feature}" for feature in range(features)], text("figure.tr_feature"),
-        range=[0.5, features + 0.5],
-    )  # fmt: skip
+    columns = axes.names([str(k) for k in range(features)], label("feature"),
+                         range=[0.5, features + 0.5])  # fmt: skip
     positions = np.argwhere(np.ones((sentences, words), bool)) + norm_comparison.first
     names = [f"w[{sentence}, {word}]" for sentence, word in positions.tolist()]
-    sides = axes.axis(
-        text("figure.tr_word"), tickvals=rows, ticktext=names, showgrid=False,
-        range=[rows[-1] + 0.5, rows[0] - 0.5],
-    )  # fmt: skip
+    sides = axes.axis(label("word"), tickvals=rows, ticktext=names, showgrid=False,
+                      range=[rows[-1] + 0.5, rows[0] - 0.5])  # fmt: skip
+    hidden = {"title": {"text": ""}, "showticklabels": False}
     panels = []
     for index, kind in enumerate(("input", *NORM_KINDS)):
         panel = sheet.panel(
-            columns if index > 1 else {**columns, "title": {"text": ""}, "showticklabels": False},
-            sides if index % 2 == 0 else {**sides, "title": {"text": ""}, "showticklabels": False},
-            across=_ACROSS[index % 2], up=_UP[index // 2], title=text(f"figure.tr_{kind}"),
+            columns if index > 1 else {**columns, **hidden},
+            sides if index % 2 == 0 else {**sides, **hidden},
+            across=_ACROSS[index % 2], up=_UP[index // 2], title=label(kind),
         )  # fmt: skip
         _numbers(panel, norm_comparison, kind, rows)
         panel.outline(style.palette.highlight, column=feature, row=row, width=3)
         panels.append(panel)
-    color = style.palette.truth
     for panel, kind in zip(panels[1:], NORM_KINDS, strict=True):
-        panel.outline(color, **({"column": feature} if kind == "batch" else {"row": row}), width=2)
+        side: dict[str, Any] = {"column": feature} if kind == "batch" else {"row": row}
+        panel.outline(style.palette.truth, **side, width=2)
     at = (row - rows[0], feature - 1)
-    flat = [
-        _said(float(item.values.reshape(-1, features)[at])) for item in norm_comparison.normalized
-    ]
-    before = norm_comparison.tensor.reshape(-1, features)[at]
+    values: dict[str, Any] = {item.kind: float(item.values.reshape(-1, features)[at])
+              for item in norm_comparison.normalized}  # fmt: skip
     return sheet.described(
         "alt.tr_norms", words=len(rows), features=features, cell=f"{names[at[0]]}[{feature - 1}]",
-        value=before, layer=flat[0], batch=flat[1], rms=flat[2],
+        value=norm_comparison.tensor.reshape(-1, features)[at], **values,
     )  # fmt: skip
 
 
-def _said(value: float) -> str:
-    return "–" if np.isnan(value) else number(value)
-
-
 def _numbers(panel: Panel, norm_comparison: NormComparison, kind: str, rows: np.ndarray) -> None:
-    """The numbers of one tensor, written in its cells, with their mean and deviation on hover."""
+    """Write the numbers of one tensor in its cells, with their mean and deviation on hover."""
     text = panel.style.text
     values = norm_comparison.tensor if kind == "input" else norm_comparison.of(kind).values
     z: Float[np.ndarray, "row feature"] = values.reshape(len(rows), -1)

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 
 from seqviz.compute.transformer import cost, flow, masking, normalization
-from seqviz.compute.transformer.depth import ARRANGEMENTS, MOST_BLOCKS, QUANTITIES
+from seqviz.compute.transformer.depth import MOST_BLOCKS, QUANTITIES
 from seqviz.compute.transformer.depth_signal import depth as by_depth
-from seqviz.compute.transformer.learning import CHANCE, SCHEDULES, StackSettings
+from seqviz.compute.transformer.learning import SCHEDULES, StackSettings
 from seqviz.compute.transformer.pair import FED, INPUTS, TEST, PairSettings
 from seqviz.compute.transformer.pair import HEADS as PAIR_HEADS
 from seqviz.compute.transformer.pair_training import say, train_pair
 from seqviz.compute.transformer.spelling import END, LANGUAGES
 from seqviz.compute.transformer.stack_training import train_stacks
-from seqviz.core.i18n import escape_markdown, format_log10, number, percent
 from seqviz.experiments.transformer import architectures
 from seqviz.figures.transformer.cost import (
     cache_lines,
@@ -46,7 +45,6 @@ from seqviz.models.registry import MODELS
 CELLS = 200  # characters of a written tensor
 MAX_PASTED_CHARS = 200  # characters of a text of which at most 16 words are read
 EPS = (1e-12, 1e-5, 1e-3, 0.1)
-HALF = 0.5
 STACKS = {"two": 2, "six": 6, "twelve": 12}  # blocks
 WIDTH = 512  # of S0's encoder
 RATES = (0.0, 0.1, 0.3, 0.5)  # of dropout
@@ -163,12 +161,8 @@ def steps(p: EncoderFlowParams, show: Show) -> None:
         show.readout("row_norm", result.norm, step)
     if name == "hidden":
         show.readouts(result, active="active")
-    show.note(
-        f"steps.{name}", step=p.step, all=len(flow.STEPS), words=len(result.words), width=WIDTH,
-        heads=p.split, each=WIDTH // p.split, hidden=p.hidden, layer=layer, layers=p.depth,
-        active=result.active, norm=result.norm(step),
-        before=result.norm(max(0, step - 1)),
-    )  # fmt: skip
+    each = WIDTH // p.split
+    show.facts(result.summary, step, note="steps", width=WIDTH, each=each, hidden=p.hidden)
     if p.dropout:
         say_dropped(result, step, show.run(flow.flow, *arguments, name="whole"), show)
 
@@ -176,13 +170,8 @@ def steps(p: EncoderFlowParams, show: Show) -> None:
 def say_dropped(result: flow.Flow, step: int, full: flow.Flow, show: Show) -> None:
     """What dropout has set to 0 at this step, and how far the output is from that without it."""
     show.readout("dropped", result.dropped, step)
-    apart = show.derive(result.apart, full, name="apart")
-    here = "here" if result.dropped(step) else "not_here"
-    show.note(
-        f"dropped.{here}", share=result.dropped(step), apart=apart,
-        scale=1 / (1 - result.dropout.rate),
-    )  # fmt: skip
-    if here == "here" and result.steps[step].name == "weights":
+    effect = show.facts(result.dropout_effect, step, full, note="dropped")
+    if effect.variant == "here" and result.steps[step].name == "weights":
         low, high = result.row_sums
         show.note("dropped.rows", low=low, high=high)
 
@@ -193,13 +182,7 @@ def masks(p: MaskedSoftmaxParams, show: Show) -> None:
     )  # fmt: skip
     show.figure(two_operators, result)
     show.readouts(result, leaked="leaked", most_leaked="worst")
-    closed = int((~result.allowed).sum())
-    if not closed:
-        return show.note("masks.open")
-    show.note(
-        "masks.closed", closed=closed, cells=result.allowed.size, leaked=result.leaked,
-        worst=result.worst,
-    )  # fmt: skip
+    show.facts(result.compared, note="masks")
     if not result.allowed.any(axis=1).all():
         show.note("masks.blind")
 
@@ -210,16 +193,9 @@ def pair(p: PairParams, show: Show) -> None:
     show.figure(two_attentions, summary, p.look)
     for how in ("forced", "written"):
         show.readout(how, result.right, p.kind, how)
-    position, digit, weight = summary.sharpest(p.look)
     gap = " " if p.view == "english" else ""
-    facts = {
-        "number": summary.number,
-        "said": escape_markdown(gap.join(word for word in summary.writes if word != END)),
-        "word": escape_markdown(summary.writes[position]),
-        "digit": summary.source[digit],
-        "weight": percent(weight),
-    }
-    show.note("pair.right" if summary.right else "pair.wrong", **facts)
+    words = gap.join(word for word in summary.writes if word != END)
+    show.facts(summary.summary, p.look, note="pair", said=words)
     show.note(
         "pair.trained" if summary.trained else "pair.unseen", number=summary.number, test=TEST
     )
@@ -233,36 +209,22 @@ def depths(p: DepthsParams, show: Show) -> None:
     result = show.run(by_depth, p.blocks, p.gain, p.seed)
     show.figure(norms_by_depth, result, p.view)
     end = p.blocks if p.view == "signal" else 0
-    for arrangement in result.arrangements:
-        show.readout(f"arranged_{arrangement}", result.at, p.view, arrangement, end)
-    show.note(
-        f"depths.{p.view}", blocks=p.blocks,
-        **{name: format_log10(result.at(p.view, name, end)) for name in result.arrangements},
-    )  # fmt: skip
+    ends = {
+        name: show.readout(f"arranged_{name}", result.at, p.view, name, end)
+        for name in result.arrangements
+    }
+    show.note(f"depths.{p.view}", blocks=p.blocks, **ends)
     return None
 
 
 def say_training(settings: StackSettings, show: Show) -> None:
     """Loss by update of the four arrangements, and how many of their runs learn."""
-    result = show.job(
-        train_stacks, settings=settings, then=(losses,),
-        so_far=(losses_so_far, settings),
-    )  # fmt: skip
+    progress = (losses_so_far, settings)
+    result = show.job(train_stacks, settings=settings, then=(losses,), so_far=progress)
     for arrangement in ("post", "pre"):
         for schedule in SCHEDULES:
             show.readout(f"{arrangement}_{schedule}", result.learned, schedule, arrangement)
-    ends = {
-        f"{arrangement}_{schedule}": number(result.median(schedule, arrangement))
-        for arrangement in ARRANGEMENTS for schedule in SCHEDULES
-    }  # fmt: skip
-    learned = {
-        f"{arrangement}_learned": result.learned("constant", arrangement)[0]
-        for arrangement in ("none", "plain")
-    }
-    show.note(
-        "depths.training", blocks=settings.blocks, runs=settings.runs,
-        half=number(CHANCE / 2), **ends, **learned,
-    )  # fmt: skip
+    show.facts(result.summary, note="depths.training")
 
 
 def norms(p: NormsParams, show: Show) -> None:
@@ -273,46 +235,11 @@ def norms(p: NormsParams, show: Show) -> None:
     show.figure(three_norms, result, row + 1, position[2] + 1, picks=("feature", "row"))
     for kind in normalization.NORM_KINDS:
         show.readout(kind, result.at, kind, *position)
-    say_norms(result, position, p, show)
-
-
-def say_norms(
-    norm_comparison: normalization.NormComparison,
-    position: tuple[int, int, int],
-    p: NormsParams,
-    show: Show,
-) -> None:
-    """Which numbers share mean and variance with the chosen one, and what a part changes."""
-    within = (
-        position[0] - norm_comparison.first[0],
-        position[1] - norm_comparison.first[1],
-        position[2],
-    )
-    layer, batch = norm_comparison.of("layer"), norm_comparison.of("batch")
-    _, words, features = norm_comparison.tensor.shape
-    facts = {
-        "cell": f"w[{position[0]}, {position[1]}][{position[2]}]",
-        "value": f"{norm_comparison.tensor[within]:.4g}",
-        "features": features,
-        "mean": number(float(layer.mean[within])),
-        "deviation": number(float(layer.deviation[within])),
-        "words": len(norm_comparison.tensor) * words,
-    }
-    if np.isnan(batch.values).any():
-        return show.note("norms.alone", **facts)
-    facts["of_feature"] = number(float(batch.mean[within]))
-    facts["spread"] = number(float(batch.deviation[within]))
-    show.note("norms.shared", **facts)
-    if p.given != "all":
-        full = show.run(
-            normalization.compare, p.tensor, *position, p.added, "all", p.eps, name="whole"
-        )
-        show.note(
-            "norms.part", layer=norm_comparison.at("layer", *position),
-            batch=norm_comparison.at("batch", *position),
-            layer_before=full.at("layer", *position),
-            batch_before=full.at("batch", *position),
-        )  # fmt: skip
+    summary = show.facts(result.shared, *position, note="norms")
+    if summary.variant == "shared" and p.given != "all":
+        arguments = (p.tensor, *position, p.added, "all", p.eps)
+        full = show.run(normalization.compare, *arguments, name="whole")
+        show.facts(result.compared, full, *position, note="norms.part")
 
 
 def bill(p: TransformerCostParams, show: Show) -> None:
@@ -329,25 +256,16 @@ def bill(p: TransformerCostParams, show: Show) -> None:
     if p.view == "parameters":
         show.figure(parameter_map, architecture)
         show.readouts(architecture, parameters="total")
-        shares = {part: architecture.share(part) for part in cost.COST_PARTS}
         for part in ("self_attention", "cross_attention", "feed_forward", "table"):
-            if shares[part]:
+            if architecture.share(part):
                 show.readout(part, architecture.share, part)
-        show.note(
-            "bill.parameters", model=title, total=architecture.total,
-            attention=shares["self_attention"] + shares["cross_attention"],
-            feed_forward=shares["feed_forward"], table=shares["table"],
-        )  # fmt: skip
+        show.facts(architecture.summary, note="bill.parameters", model=title)
         return None
     work = show.run(cost.operations, architecture, name="work")
     show.figure(operation_lines, work, p.tokens)
     show.readout("quadratic", work.share_at, p.tokens)
     show.readouts(work, crossing="crossing")
-    more = "most" if work.share_at(p.tokens) > HALF else "few"
-    show.note(
-        f"bill.operations_{more}", model=title, tokens=p.tokens,
-        share=work.share_at(p.tokens), crossing=work.crossing,
-    )  # fmt: skip
+    show.facts(work.compared, p.tokens, note="bill.operations", model=title)
     waits = show.readout("in_a_row", cost.in_a_row, architecture)
     recurrent = show.readout("recurrent", cost.in_a_row, architecture, p.tokens)
     show.note("bill.in_a_row", waits=waits, recurrent=recurrent)
@@ -378,12 +296,7 @@ def say_time(show: Show) -> None:
     titles = {model.name: model.title for model in MODELS if model.name in pass_times.models}
     show.figure(measured_passes, pass_times, titles)
     for at, name in enumerate(pass_times.models):
-        once = 1000 * np.median(pass_times.seconds[at], axis=0)
-        longest = int(pass_times.tokens[-1])
         built = show.run(architectures.architecture, name, name=f"built_{at}")
         work = show.run(cost.operations, built, name=f"work_{at}")
-        show.note(
-            "bill.time", model=titles[name], longest=longest, time=float(once[-1]),
-            shortest=int(pass_times.tokens[0]), short=float(once[0]),
-            share=pass_times.quadratic_share(at), counted=work.share_at(longest),
-        )  # fmt: skip
+        counted = work.share_at(int(pass_times.tokens[-1]))
+        show.facts(pass_times.summary, at, note="bill.time", model=titles[name], counted=counted)

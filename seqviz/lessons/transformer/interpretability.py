@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from seqviz.compute.transformer.interpretability.account import part_location
 from seqviz.compute.transformer.interpretability.fitted_lens import LENSES
 from seqviz.compute.transformer.interpretability.removal import CHANGES, of_change
-from seqviz.core.i18n import escape_markdown, format_value, number
+from seqviz.core.i18n import format_value
 from seqviz.experiments.attention import count
 from seqviz.experiments.transformer.interpretability import account as accounts
 from seqviz.experiments.transformer.interpretability import induction as copies
@@ -65,43 +64,19 @@ def account(p: AccountParams, show: Show) -> None:
     units = show.run(accounts.split, *arguments, p.part - 1, name="units")
     show.figure(logit_account, result, units, picks=("part", ""))
     beside = {
-        "logit": escape_markdown(result.target),
+        "logit": show.words("metric.logit.beside", token=result.target),
         "chance": show.words("metric.chance.beside", rank=result.rank),
         "largest": part_name(result.largest, show.text),
     }
     show.readouts(
         result, "logit", "total", chance="probability", largest="largest_value", caption=beside
     )
-    say_account(result, units, show)
+    show.facts(result.summary, note="account", half=part_name(result.half, show.text))
+    if units.kind != "embedding":
+        show.facts(units.summary, note="split", part=part_name(units.part, show.text))
     if not p.target and not p.against:
-        probability, token = result.probability, escape_markdown(result.target)
-        show.target("undecided", probability < UNDECIDED, chance=probability, token=token)
-
-
-def say_account(result: Any, split: Any, show: Show) -> None:
-    """The sum of the parts, where half of it is reached, and what the split part consists of."""
-    facts: Mapping[str, object] = {
-        "target": escape_markdown(result.target),
-        "logit": number(result.logit, 4),
-        "embedding": number(float(result.parts[0])),
-        "attention": number(float(result.attention.sum())),
-        "mlp": number(float(result.mlp.sum())),
-        "layers": result.layers,
-        "gap": number(result.gap, 2),
-        "half": part_name(result.half, show.text),
-    }
-    against = {"against": escape_markdown(result.against)} if result.against else {}
-    show.note("account_difference" if against else "account", **facts, **against)
-    kind, _ = part_location(split.part)
-    if kind == "embedding":
-        return
-    best = int(split.foremost)
-    value = float(split.values[list(split.numbers).index(best)])
-    show.note(
-        f"split_{kind}", part=part_name(split.part, show.text), total=split.total,
-        best=best, value=value, kept=len(split.values), rest=split.rest,
-        others=split.others,
-    )  # fmt: skip
+        undecided = result.probability < UNDECIDED
+        show.target("undecided", undecided, chance=result.probability, token=result.target)
 
 
 def n_positions(values: Mapping[str, Any]) -> int:
@@ -140,7 +115,9 @@ def lens(p: LookParams, show: Show) -> None:
         many = show.job(fit_lens, name="many", model=DECODER, so_far=(trials_so_far,))
         show.figure(lens_distance, many)
         show.readouts(many, "plain_most", "fitted_there", "alone")
-        return say_lenses(many, show)
+        layer = row_name(many.furthest, show.text)
+        show.facts(many.summary, note="lens.many", layer=layer)
+        return
     text = text_read(vars(p))
     read(show, text, p.model)
     plain = show.run(lenses.lens, p.model, text, name="plain")
@@ -152,38 +129,20 @@ def lens(p: LookParams, show: Show) -> None:
     else:
         show.figure(lens_table, result, at, picks=picks)
     column = len(result.pieces) - min(at, len(result.pieces))
-    committed = result.settled_layer(column)
-    answer = escape_markdown(result.likeliest[-1][column])
+    settled = result.settled_layer(column)
+    answer = show.words("metric.ends.beside", token=result.likeliest[-1][column])
     show.readout("ends", result.chance_of, column, caption=answer)
-    if committed:
-        before = row_name(committed - 1, show.text)
+    if settled:
+        before = row_name(settled - 1, show.text)
         show.readout("comes", result.before_settled, column, caption=before)
     show.readouts(result, median_settled="median_settled_layer")
-    show.note(
-        "lens" if committed else "lens_always", token=result.pieces[column],
-        answer=answer,
-        chance=result.chance_of(column), settled=row_name(committed, show.text),
-        before=result.before_settled(column), last=result.rows - 1,
-        bits=float(result.bits[:-1, column].max()),
+    show.facts(
+        result.summary, column, note="lens", settled=row_name(settled, show.text),
         median=format_value(result.median_settled_layer),
     )  # fmt: skip
     if result is not plain:
-        show.note("lens_fitted", bits=float(plain.bits[:-1, column].max()))
+        show.note("lens.fitted", bits=plain.largest_bits(column))
     show.unknown_tokens(result.tokens.unknown, result.tokens.n_text_tokens)
-
-
-def say_lenses(result: Any, show: Show) -> None:
-    """Where the plain lens is furthest from the end, and what a fitted one reads there."""
-    row = result.furthest
-    facts: dict[str, object] = {}
-    for name in LENSES:
-        bits = result.mean(name)[row]
-        facts |= {f"{name}_low": number(bits.low), f"{name}_high": number(bits.high)}
-    show.note(
-        "lens_many", texts=result.texts, layer=row_name(row, show.text),
-        plain=result.plain_most, fitted=result.fitted_there,
-        alone=result.alone, **facts,
-    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -218,34 +177,18 @@ def remove(p: RemoveParams, show: Show) -> None:
     show.readouts(
         ablation, "same", worst="largest_shift", middle="median", caption={"worst": beside}
     )
-    show.note(
-        "removed",
-        change=show.option("change", p.change),
-        layer=ablation.largest,
-        most=ablation.largest_shift,
-        after=ablation.after[ablation.largest],
-        before=ablation.before,
-        median=ablation.median,
-        same=ablation.same[0],
-        layers=ablation.same[1],
-    )
+    show.facts(ablation.summary, note="removed", change=show.option("change", p.change))
 
 
 def say_many(result: Any, p: RemoveParams, show: Show) -> None:
     """The layer that is missed most on many texts, with its interval, and how many are not."""
-    change = p.change
-    layer = result.largest(change)
-    mean = result.mean_of(change, layer)
-    show.readout("mean", result.mean_of, change, layer,
-                 caption=show.text("figure.removal_of", layer=layer))  # fmt: skip
+    change, layer = p.change, result.largest(p.change)
+    beside = show.text("figure.removal_of", layer=layer)
+    show.readout("mean", result.mean_of, change, layer, caption=beside)
     show.readout("stays", result.kept_share, change, layer)
     show.readout("middle", result.median, change)
-    show.note(
-        f"removed_many.{p.model}", change=show.option("change", change), texts=result.texts,
-        tokens=result.tokens, layer=layer, mean=mean.mean,
-        low=mean.low, high=mean.high, median=result.median(change),
-        kept=result.kept_share(change, layer),
-    )  # fmt: skip
+    name = show.option("change", change)
+    show.facts(result.summary, change, note=f"removed_many.{p.model}", change=name)
 
 
 @dataclass(frozen=True)
@@ -272,21 +215,4 @@ def induction(p: CopiesParams, show: Show) -> None:
     show.readout("gain_random", result.gain, "random", p.off)
     name = show.text("figure.head_label", layer=result.heads[rank][0], head=result.heads[rank][1])
     show.readout("stripe", result.stripe_of, rank, caption=name)
-    say_copies(result, p.off, show)
-
-
-def say_copies(result: Any, off: int, show: Show) -> None:
-    """What the second copy is cheaper by, with all heads and without some."""
-    facts: dict[str, object] = {}
-    for name, kind, some in (("", "best", 0), ("best_", "best", off), ("random_", "random", off)):
-        gain = result.gain(kind, some)
-        facts |= {f"{name}low": number(gain.low), f"{name}high": number(gain.high)}
-    key = "many" if result.sequences > 1 else "one"
-    show.note(
-        f"induction.{key}" if off else f"induction.{key}_none", first=result.first,
-        second=result.second, gain=result.gain("best", 0).mean, off=off,
-        best=result.gain("best", off).mean, random=result.gain("random", off).mean,
-        left=result.gain_left("best", off), heads=result.all_heads, head=result.name(0),
-        stripe=result.stripe_of(0).mean, even=result.even, sequences=result.sequences,
-        **facts,
-    )  # fmt: skip
+    show.facts(result.summary, p.off, note="induction")

@@ -14,6 +14,7 @@ from jaxtyping import Float, Int
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.core import deprecated
 from seqviz.core.units import Exact, Probability
+from seqviz.stats.facts import Facts
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,15 @@ class LogitAttribution:
         """The part at which the running sum passes half of the logit for good."""
         return passed_for_good(self.parts)
 
+    def summary(self) -> Facts:
+        """State the logit as a sum, and by how much the sum misses it."""
+        return Facts(
+            "difference" if self.against else "logit",
+            target=self.target, against=self.against, logit=self.logit, layers=self.layers,
+            embedding=float(self.parts[0]), attention=float(self.attention.sum()),
+            mlp=float(self.mlp.sum()), gap=self.gap,
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Split:
@@ -104,6 +114,12 @@ class Split:
     def foremost(self) -> int:
         """The number of the unit that adds most in size."""
         return int(self.numbers[np.abs(self.values).argmax()])
+
+    def summary(self) -> Facts:
+        """State which unit adds most in size, and what is left for the others."""
+        value = float(self.values[np.abs(self.values).argmax()])
+        return Facts(self.kind, total=self.total, best=self.foremost, value=value,
+                     rest=self.rest, others=self.others)  # fmt: skip
 
 
 def part_location(part: int) -> tuple[str, int]:

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.stats.estimate import Estimate, mean_ci
+from seqviz.stats.facts import Facts
 
 LENSES = ("plain", "fitted")
 
@@ -68,6 +69,11 @@ class TunedLens:
     def alone(self) -> float:
         """The bits of the constant, a mean over the texts."""
         return float(self.constant.mean())
+
+    def summary(self) -> Facts:
+        """State the bits of both lenses where the plain one is furthest away."""
+        plain, fitted = (self.mean(lens)[self.furthest] for lens in LENSES)
+        return Facts(texts=self.texts, plain=plain, fitted=fitted, alone=self.alone)
 
 
 def fit(

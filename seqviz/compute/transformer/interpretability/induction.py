@@ -14,6 +14,7 @@ from jaxtyping import Float, Int
 
 from seqviz.core.units import Share
 from seqviz.stats.estimate import Estimate, ShareEstimate, mean_ci, paired_difference
+from seqviz.stats.facts import Facts
 
 HEAD_CHOICES = ("best", "random")
 
@@ -87,6 +88,16 @@ class Induction:
         """Layer and head of this rank, as "18.6"."""
         layer, head = self.heads[rank]
         return f"{layer}.{head}"
+
+    def summary(self, off: int) -> Facts:
+        """State what the second copy gains, with all heads and with so many off."""
+        variant = ("many" if self.sequences > 1 else "one") + ("" if off else "_none")
+        return Facts(
+            variant, sequences=self.sequences, first=self.first, second=self.second, off=off,
+            gain=self.gain("best", 0), best=self.gain("best", off),
+            random=self.gain("random", off), remainder=self.gain_left("best", off),
+            heads=self.all_heads, head=self.name(0), stripe=self.stripe_of(0), even=self.even,
+        )  # fmt: skip
 
     def _of(self, kind: str, off: int) -> Float[np.ndarray, "sequence token"]:
         values: np.ndarray = self.losses[HEAD_CHOICES.index(kind), off]

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.core import deprecated
 from seqviz.core.units import Probability
+from seqviz.stats.facts import Facts
 
 
 @dataclass(frozen=True)
@@ -58,3 +59,16 @@ class Lens:
     def before_settled(self, index: int) -> Probability:
         """What the answer had one row before it became the likeliest for good."""
         return float(self.answer[max(0, self.settled_layer(index) - 1), index])
+
+    def largest_bits(self, index: int) -> float:
+        """How far a reading at a place is away from the end, at the most."""
+        return float(self.bits[:-1, index].max(initial=0))
+
+    def summary(self, index: int) -> Facts:
+        """State with what the model ends at a place, and from which row on it is likeliest."""
+        return Facts(
+            "committed" if self.settled_layer(index) else "always",
+            token=self.pieces[index], answer=self.likeliest[-1][index],
+            chance=self.chance_of(index), before=self.before_settled(index),
+            bits=self.largest_bits(index), last=self.rows - 1,
+        )  # fmt: skip

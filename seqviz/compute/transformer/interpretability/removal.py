@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 from seqviz.core import deprecated
 from seqviz.core.units import Fraction, Share
 from seqviz.stats.estimate import Estimate, mean_ci
+from seqviz.stats.facts import Facts
 
 # Switched off: attention, MLP, the residual connections, the normalizations. Then a layer is left
 # out, changes places with the next one, or is run twice.
@@ -56,6 +57,14 @@ class Ablation:
         """Layers under whose change the likeliest token stays what it is, of how many."""
         return sum(piece == self.before for piece in self.after), len(self.bits)
 
+    def summary(self) -> Facts:
+        """State the layer that is missed most, against the median of all."""
+        same, layers = self.same
+        return Facts(
+            layer=self.largest, most=self.largest_shift, after=self.after[self.largest],
+            before=self.before, median=self.median, same=same, layers=layers,
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class AblationSweep:
@@ -94,6 +103,14 @@ class AblationSweep:
     def kept_share(self, change: str, layer: int) -> Share:
         """The share of the texts whose likeliest token stays."""
         return float(self.is_unchanged[CHANGES.index(change)][:, layer].mean())
+
+    def summary(self, change: str) -> Facts:
+        """State the layer that is missed most on average, against the median of all."""
+        layer = self.largest(change)
+        return Facts(
+            texts=self.texts, tokens=self.tokens, layer=layer, mean=self.mean_of(change, layer),
+            median=self.median(change), kept=self.kept_share(change, layer),
+        )  # fmt: skip
 
 
 def of_change(ablations: Sequence[Ablation], change: str) -> Ablation:

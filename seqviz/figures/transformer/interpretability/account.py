@@ -10,7 +10,7 @@ from seqviz.compute.transformer.interpretability.account import (
     part_location,
 )
 from seqviz.core.i18n import Text, number
-from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape
 
 _LEFT, _RIGHT = (0.0, 0.6), (0.76, 1.0)
 _TICKS = 8
@@ -19,99 +19,79 @@ _TICKS = 8
 def logit_account(
     logit_attribution: LogitAttribution, split: Split, style: Style = STYLE
 ) -> Figure:
-    """Left the running sum from the embedding to the logit, part by part; right one part split.
+    """Plot the running sum from the embedding to the logit (left), and one part split (right).
 
     Each bar of the left begins where the sum stood; the dotted line is the model's own logit. The
     part that is split has a frame. A click on a bar gives its place, counted from 1.
     """
-    text, palette = style.text, style.palette
+    text, label, palette = style.text, style.labels("figure.account_"), style.palette
     sheet = Sheet(style, barmode="overlay")
-    count = len(logit_attribution.parts)
+    parts, logit = logit_attribution.parts, logit_attribution.logit
+    count = len(parts)
     names = [part_name(part, text) for part in range(count)]
+    sums = np.cumsum(parts)
+    low, high = axes.around(np.append(sums, [0.0, logit]), margin=0.1)
     left = sheet.panel(
-        axes.axis(text("figure.account_part"), **_layers(logit_attribution.layers, text)),
-        axes.axis(text("figure.account_logit"), range=_room(logit_attribution)),
-        across=_LEFT,
-    )
-    start = np.cumsum(logit_attribution.parts) - logit_attribution.parts
+        axes.axis(label("part"), **_layers(logit_attribution.layers, text)),
+        axes.axis(label("logit"), range=[low, high]), across=_LEFT,
+    )  # fmt: skip
     left.horizontal(0, palette.grid, width=1)
-    left.horizontal(logit_attribution.logit, palette.baseline, width=1.5, dash="dot")
+    left.horizontal(logit, palette.baseline, width=1.5, dash="dot")
+    hover = label("hover", part="%{hovertext}", value="%{y:+.3f}", sum="%{customdata}")
     for name, positions, color in (
-        ("account_embedding", [0], palette.truth),
-        ("account_attention", range(1, count, 2), palette.prediction),
-        ("account_mlp", range(2, count, 2), palette.mlp),
+        ("embedding", [0], palette.truth),
+        ("attention", range(1, count, 2), palette.prediction),
+        ("mlp", range(2, count, 2), palette.mlp),
     ):
         at = np.array(positions)
+        start = sums[at] - parts[at]
         left.waterfall(
-            at + 1, logit_attribution.parts[at], start[at], text(f"figure.{name}"), color,
-            pick=True, customdata=[number(v) for v in start[at] + logit_attribution.parts[at]],
-            hover=text("figure.account_hover", part="%{hovertext}", value="%{y:+.3f}",
-                       sum="%{customdata}"),
-            hovertext=[names[k] for k in positions],
+            at + 1, parts[at], start, label(name), color, pick=True, hover=hover,
+            customdata=[number(v) for v in start + parts[at]], hovertext=[names[k] for k in at],
         )  # fmt: skip
-    low, high = sorted((float(start[split.part]), float(start[split.part] + split.total)))
-    pad = 0.02 * (left_range := _room(logit_attribution))[1] - 0.02 * left_range[0]
-    left.rectangle(
-        (split.part + 0.4, split.part + 1.6), (low - pad, high + pad), palette.highlight, width=3
-    )
-    left.words(
-        f" {_logit_name(logit_attribution, text)} = {number(logit_attribution.logit, 4)}",
-        1,
-        logit_attribution.logit,
-        xanchor="left",
-        yanchor="bottom",
-        color=palette.baseline,
-    )
+    start = float(sums[split.part] - parts[split.part])
+    ends, pad = sorted((start, start + split.total)), 0.02 * high - 0.02 * low
+    left.rectangle((split.part + 0.4, split.part + 1.6), (ends[0] - pad, ends[1] + pad),
+                   palette.highlight, width=3)  # fmt: skip
+    left.words(f" {_logit_name(logit_attribution, text)} = {number(logit, 4)}", 1, logit,
+               xanchor="left", yanchor="bottom", color=palette.baseline)  # fmt: skip
     _units(sheet, split, names[split.part])
     largest = logit_attribution.largest
     return sheet.described(
-        "alt.account",
-        names={"x": names},
-        target=logit_attribution.target,
-        logit=logit_attribution.logit,
-        parts=count,
-        largest=names[largest],
-        value=logit_attribution.parts[largest],
-        chosen=names[split.part],
+        "alt.account", names={"x": names}, target=logit_attribution.target, logit=logit,
+        parts=count, largest=names[largest], value=parts[largest], chosen=names[split.part],
         total=split.total,
-    )
+    )  # fmt: skip
 
 
 def part_name(part: int, text: Text) -> str:
-    """What a part of an account is called: 0 the embedding, then attention and MLP by layer."""
+    """Return the name of a part: 0 is the embedding, then attention and MLP by layer."""
     kind, layer = part_location(part)
     return text(f"figure.account_{kind}_of", layer=layer)
 
 
 def unit_names(split: Split, text: Text) -> list[str]:
-    """The units of a split part, and the rest where there is one."""
+    """Return the names of the units of a split part, and of the rest where there is one."""
     names = [text(f"figure.account_unit_{split.kind}", number=int(k)) for k in split.numbers]
     rest = [text("figure.account_others", count=split.others)] if split.others else []
     return names + rest
 
 
-def _units(sheet: Sheet, split: Split, title: str) -> Panel:
-    text, palette = sheet.style.text, sheet.style.palette
+def _units(sheet: Sheet, split: Split, title: str) -> None:
+    label, palette = sheet.style.labels("figure.account_"), sheet.style.palette
     values = [*split.values.tolist(), *([split.rest] if split.others else [])]
-    names = unit_names(split, text)
+    names = unit_names(split, sheet.style.text)
     reach = 1.75 * max(*np.abs(values), 1e-6)
-    low = -reach if min(values) < 0 else 0.0
     panel = sheet.panel(
-        axes.axis(text("figure.account_adds"), range=[low, reach], nticks=5),
-        axes.names(names, text(f"figure.account_units_{split.kind}"),
-                   range=[len(names) + 0.6, 0.4]),
-        across=_RIGHT,
-        title=text("figure.account_split", part=title, value=split.total),
+        axes.axis(label("adds"), range=[-reach if min(values) < 0 else 0.0, reach], nticks=5),
+        axes.ranked(names, label(f"units_{split.kind}")),
+        across=_RIGHT, title=label("split", part=title, value=split.total),
     )  # fmt: skip
     panel.vertical(0, palette.grid, width=1)
     color = {"attention": palette.prediction, "mlp": palette.mlp}.get(split.kind, palette.truth)
-    panel.bars(
-        np.arange(1, len(names) + 1), values, text("figure.account_adds"),
-        [color] * len(split.values) + [palette.baseline] * (len(names) - len(split.values)),
-        sideways=True, ends=[f" {value:+.2f} ".replace("-", "−") for value in values],
-        legend=False, hover=False,
-    )  # fmt: skip
-    return panel
+    colors = [color] * len(split.values) + [palette.baseline] * (len(names) - len(split.values))
+    panel.ranked_bars(values, label("adds"), colors, legend=False, hover=False,
+                      ends=[f" {value:+.2f} ".replace("-", "−") for value in values])  # fmt: skip
 
 
 def _logit_name(logit_attribution: LogitAttribution, text: Text) -> str:
@@ -132,9 +112,3 @@ def _layers(layers: int, text: Text) -> dict[str, object]:
         "tickangle": 0,
         "showgrid": False,
     }
-
-
-def _room(logit_attribution: LogitAttribution) -> list[float]:
-    sums = np.cumsum(logit_attribution.parts)
-    low, high = axes.around(np.append(sums, [0.0, logit_attribution.logit]), margin=0.1)
-    return [low, high]

@@ -12,75 +12,50 @@ from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape
 
 
 def removal_bars(changes: Sequence[Ablation], change: str, style: Style = STYLE) -> Figure:
-    """Of the changes of a text one, by its name: a bar for each layer, in bits.
+    """Plot for one change of a text, by its name, a bar for each layer, in bits.
 
     A light bar: the likeliest token stays; a dark one: it is another. Layers that are not computed
     yet are blank.
     """
-    text, palette = style.text, style.palette
+    label, palette = style.labels("figure.removal_"), style.palette
     ablation = of_change(changes, change)
-    sheet, panel = _layers(style, len(ablation.bits), float(np.nanmax(ablation.bits, initial=0.1)))
+    bits, after = ablation.bits, np.array(ablation.after, str)
+    sheet, panel = _layers(style, len(bits), float(np.nanmax(bits, initial=0.1)))
+    hover = label("hover", layer="%{x}", bits="%{y:.3g}", piece="%{customdata}")
     for name, same, color in (
-        ("removal_same", True, palette.baseline), ("removal_other", False, palette.prediction),
+        ("same", True, palette.baseline), ("other", False, palette.prediction),
     ):  # fmt: skip
-        at = np.array(
-            [
-                k
-                for k, piece in enumerate(ablation.after)
-                if np.isfinite(ablation.bits[k]) and (piece == ablation.before) == same
-            ],
-            int,
-        )
+        at = np.flatnonzero(np.isfinite(bits) & ((after == ablation.before) == same))
         if at.size:
-            panel.bars(at, ablation.bits[at], text(f"figure.{name}", piece=escape(ablation.before)),
-                color,
-                       customdata=[escape(ablation.after[k]) for k in at],
-                       hover=text("figure.removal_hover", layer="%{x}", bits="%{y:.3g}",
-                                  piece="%{customdata}"))  # fmt: skip
+            panel.bars(at, bits[at], label(name, piece=escape(ablation.before)), color,
+                       customdata=[escape(after[k]) for k in at], hover=hover)  # fmt: skip
     return sheet.described(
-        "alt.removal",
-        change=text(f"figure.removal_{change}"),
-        layers=len(ablation.bits),
-        known=int(np.isfinite(ablation.bits).sum()),
-        layer=ablation.largest,
-        most=ablation.largest_shift,
-        median=ablation.median,
-        same=ablation.same[0],
-    )
+        "alt.removal", change=label(change), known=int(np.isfinite(bits).sum()),
+        **ablation.summary(),
+    )  # fmt: skip
 
 
 def removal_so_far(
     trail: Sequence[Sequence[Ablation]], change: str, style: Style = STYLE
 ) -> Figure:
-    """The same while layers are still being changed."""
+    """Plot the same while layers are still being changed."""
     return removal_bars(trail[-1], change, style)
 
 
 def removal_of_many(ablation_sweep: AblationSweep, change: str, style: Style = STYLE) -> Figure:
-    """One bar a layer: the mean over the texts with its 95% interval."""
-    text, palette = style.text, style.palette
+    """Plot one bar a layer: the mean over the texts with its 95% interval."""
+    label = style.labels("figure.removal_")
     means = ablation_sweep.means(change)
-    layers = range(len(means.mean))
+    layers = np.arange(len(means.mean))
     sheet, panel = _layers(style, len(layers), float(means.high.max()))
-    retained = [percent(ablation_sweep.kept_share(change, layer), 0) for layer in layers]
+    retained = [percent(ablation_sweep.kept_share(change, layer), 0) for layer in layers.tolist()]
     panel.bars(
-        np.arange(len(layers)), means.mean, text("figure.removal_mean", texts=ablation_sweep.texts),
-        palette.prediction, whiskers=means.ci, customdata=retained,
-        hover=text("figure.removal_hover_many", layer="%{x}", bits="%{y:.3g}",
-                   kept="%{customdata}"),
+        layers, means.mean, label("mean", texts=ablation_sweep.texts), style.palette.prediction,
+        whiskers=means.ci, customdata=retained,
+        hover=label("hover_many", layer="%{x}", bits="%{y:.3g}", kept="%{customdata}"),
     )  # fmt: skip
-    largest = ablation_sweep.largest(change)
-    maximum = means[largest]
-    return sheet.described(
-        "alt.removal_many",
-        change=text(f"figure.removal_{change}"),
-        texts=ablation_sweep.texts,
-        layer=largest,
-        most=maximum.mean,
-        low=maximum.low,
-        high=maximum.high,
-        median=ablation_sweep.median(change),
-    )
+    summary = ablation_sweep.summary(change)
+    return sheet.described("alt.removal_many", change=label(change), **summary)
 
 
 def _layers(style: Style, layers: int, top: float) -> tuple[Sheet, Panel]:
