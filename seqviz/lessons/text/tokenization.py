@@ -15,7 +15,7 @@ from seqviz.compute.text.tokenization.cut import (
 )
 from seqviz.compute.text.tokenization.merges import LearnedMerges
 from seqviz.core.errors import UserError
-from seqviz.core.i18n import escape_markdown, number, percent
+from seqviz.core.i18n import number, percent
 from seqviz.experiments.text.tokenization import cutters as cutter_tools
 from seqviz.experiments.text.tokenization import learned as own
 from seqviz.experiments.text.tokenization.vocabularies import ROLES, has_tokenizer
@@ -80,7 +80,7 @@ def cutters(p: CuttersParams, show: Show) -> None:
     own, others_own = cutter_tools.special_typed(cuts, chosen)
     for key, tokens in (("special_read", own), ("special_plain", others_own)):
         if tokens:
-            payload = show.words("lost.and").join(map(escape_markdown, tokens))
+            payload = show.words("lost.and").join(tokens)
             show.note(f"cutters.{key}", name=show.option("strip", chosen), tokens=payload)
     visible = part_of(cuts.columns.tolist(), p.part)
     if visible[-1][1] - visible[0][0] < len(cuts.characters):
@@ -142,7 +142,7 @@ def say_special(show: Show) -> None:
         f"{show.option('strip', name)} {len(tokens)}" for name, tokens in result.items()
     )
     written = {token for tokens in result.values() for token, _ in tokens.values()}
-    never = [escape_markdown(item) for item in ("[BOS]", "[EOS]") if item not in written]
+    never = [item for item in ("[BOS]", "[EOS]") if item not in written]
     show.note("cutters.special", many=many, roles=len(ROLES), different=len(written),
               never=show.words("lost.or").join(never))  # fmt: skip
     show.rows("special", {
@@ -205,11 +205,10 @@ def merges(p: MergesParams, show: Show) -> None:
     both = show.run(own.before_and_after, learned, p.merges, sample, name="both")
     show.figure(pair_counts, now, learned, both)
     show.readouts(now, "saved", symbols="vocabulary", corpus_bytes="per_token")
-    show.note("merges.now", merges=p.merges, vocabulary=now.vocabulary,
-              bytes=now.per_token, saved=now.saved)  # fmt: skip
+    show.note("merges.now", merges=p.merges, now=now)
     if now.counts.max(initial=0) > 1:
         key = "next" if now.equal == 1 else "tie"
-        pair = escape_markdown(pair_name(learned, now.pairs[0].tolist()))
+        pair = pair_name(learned, now.pairs[0].tolist())
         show.note(f"merges.{key}", pair=pair, count=now.counts[0], equal=now.equal,
                   symbol=now.vocabulary)  # fmt: skip
     else:
@@ -231,8 +230,9 @@ def say_compression(p: MergesParams, learned: LearnedMerges, amount: int, show: 
     at = show.run(own.compression_at, learned, p.corpus, amount, p.merges, name="at")
     mine = show.run(own.compression_of, learned, text, p.merges, name="mine")
     values = [*at.per_token[:, 0].tolist(), float(mine.per_token[0, 0])]
-    payload = {name: number(value) for name, value in zip((*at.texts, "own"), values, strict=True)}
-    show.metrics(**{f"bytes_{name}": value for name, value in payload.items()})
+    payload = dict(zip((*at.texts, "own"), values, strict=True))
+    for name, value in payload.items():
+        show.metric("bytes_" + name, value)
     if len(payload) > 2:
         show.note("merges.held", merges=p.merges, amount=amount, **payload,
                   gap=1 - values[1] / values[0],
@@ -269,18 +269,15 @@ def prefixes(p: PrefixesParams, show: Show) -> None:
     show.figure(tried_prefixes, prefix_lookups, tries)
     show.readouts(prefix_lookups, "lookups", "parts")
     done = prefix_lookups.after(tries)
-    pieces = " ".join(escape_markdown(visible_form(item)) for item in done)
+    pieces = " ".join(visible_form(item) for item in done)
     if tries < prefix_lookups.lookups:
         show.note("ladder.so_far", tries=tries, all=prefix_lookups.lookups, pieces=pieces or "–")
     else:
         show.note(
             "ladder.unknown" if prefix_lookups.pieces == ("[UNK]",) else "ladder.all",
-            tries=tries,
-            word=visible_form(prefix_lookups.word),
-            count=len(prefix_lookups.pieces),
-            pieces=pieces,
-            ids=", ".join(map(str, prefix_lookups.ids)),
-        )
+            tries=tries, word=visible_form(prefix_lookups.word), count=prefix_lookups.parts,
+            pieces=pieces, ids=", ".join(map(str, prefix_lookups.ids)),
+        )  # fmt: skip
     others = {
         word: show.run(cutter_tools.prefix_lookups, word, name=word)
         for word in ("playing", "interesting")

@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from seqviz.compute.text.windows.carried import Carried
-from seqviz.compute.text.windows.cutting import WAYS, Windows, cut
-from seqviz.compute.text.windows.permuted import ByShare, Permuted
+from seqviz.compute.text.windows.carried import CONDITIONS, Carried
+from seqviz.compute.text.windows.cutting import WAYS, cut
 from seqviz.compute.text.windows.vocabulary import (
     LEVELS,
-    LookupComparison,
     TokenFrequencies,
     beside_indexing,
     cleaned,
@@ -21,7 +19,7 @@ from seqviz.compute.text.windows.vocabulary import (
     vocabulary,
 )
 from seqviz.core.errors import UserError
-from seqviz.core.i18n import escape_markdown, format_value
+from seqviz.core.i18n import format_value
 from seqviz.core.units import Unit
 from seqviz.experiments.text.windows.carried import LENGTHS, read_windows
 from seqviz.experiments.text.windows.counted import of_bundled
@@ -80,25 +78,11 @@ def ids(p: IdsParams, show: Show) -> None:
     })  # fmt: skip
     show.readout("ids_right", many.accuracy, p.permuted / 100, "ids")
     show.unknown_tokens(*texts.unknown_tokens(ENCODER, p.opinion))
-    _say_permuted(p, result, many, show)
-
-
-def _say_permuted(p: IdsParams, result: Permuted, many: ByShare, show: Show) -> None:
     share = p.permuted / 100
-    show.note(
-        "ids.same" if result.both_difference == 0 else "ids.differ", share=p.permuted,
-        moved=result.moved(), tokens=len(result.ids), both=result.both_difference,
-        ids=float(result.cosine[1]), rows=float(result.cosine[2]),
-        positive=result.ids_positive, trained=result.trained,
-    )  # fmt: skip
-    cosine = many.mean(share, "ids")
-    right, before = many.accuracy(share, "ids"), many.as_trained()
-    show.note(
-        "ids.many", sentences=many.sentences, permutations=many.permutations,
-        equal=many.equal_at(share), cosine=cosine.mean, low=cosine.low,
-        high=cosine.high, other=many.others().mean, right=right.share,
-        ends=format_value((right.low, right.high), Unit("share", 1)), before=before.share,
-    )  # fmt: skip
+    show.facts(result.summary, note="ids", share=p.permuted)
+    right = many.accuracy(share, "ids")
+    ends = format_value((right.low, right.high), Unit("share", 1))
+    show.facts(many.summary, share, note="ids.many", ends=ends)
 
 
 def _window(p: IdsParams, show: Show) -> None:
@@ -109,11 +93,10 @@ def _window(p: IdsParams, show: Show) -> None:
     if not len(result.ids):
         return show.note("ids.none", find=p.find, size=result.size)
     show.note(
-        "ids.found" if p.find.strip() else "ids.window", find=p.find.strip(),
-        matches=result.matches, size=result.size, first=int(result.ids[0]),
-        last=int(result.ids[-1]), token=result.names[0], start=p.first,
+        "ids.found" if p.find.strip() else "ids.window", find=p.find.strip(), result=result,
+        first=int(result.ids[0]), last=int(result.ids[-1]), token=result.names[0], start=p.first,
         beside=float(result.next_cosine.mean()), near=float(result.closeness.mean()),
-        neighbors=result.neighbors, pairs=result.pairs, rows=len(result.ids),
+        rows=len(result.ids),
     )  # fmt: skip
 
 
@@ -157,54 +140,24 @@ def _cut(p: WindowsOfTextParams, show: Show) -> None:
     result = show.derive(cut, p.cutting, len(pieces), p.batch, p.steps, p.offset)
     show.figure(windows_of_text, result, pieces)
     show.readouts(result, "continued", "offset", "unread")
-    _say_cut(p, result, show)
-
-
-def _say_cut(p: WindowsOfTextParams, windows: Windows, show: Show) -> None:
-    some, of_all = windows.continued
-    show.note(
-        "windows.cut" if of_all else "windows.cut_once",
-        tokens=windows.length,
-        offset=windows.offset,
-        windows=windows.starts.size,
-        steps=windows.steps,
-        batch=p.batch,
-        batches=len(windows.starts),
-        some=some,
-        all=of_all,
-        unread=windows.unread,
-    )
+    show.facts(result.summary, note="windows", batch=p.batch)
     other = WAYS[1 - WAYS.index(p.cutting)]
     try:
-        beside = show.derive(cut, other, windows.length, p.batch, p.steps, p.offset, name="beside")
+        beside = show.derive(cut, other, len(pieces), p.batch, p.steps, p.offset, name="beside")
     except UserError:  # with another offset there is no batch left
         return
-    some, of_all = beside.continued
-    show.note("windows.other", way=show.option("cutting", other), some=some, all=of_all)
+    some, behind = beside.continued
+    show.note("windows.other", way=show.option("cutting", other), some=some, all=behind)
 
 
 def _memory(p: WindowsOfTextParams, show: Show) -> None:
     result: Carried = show.job(read_windows, network=READER, so_far=(carried_so_far,))
     show.figure(bits_by_window, result, p.length)
-    bits = {c: result.mean(p.length, c) for c in ("sequential", "random", "reset")}
-    for condition, mean in bits.items():
-        show.readout(f"bits_{condition}", result.mean, p.length, condition,
-                     caption=format_value(mean.ci))  # fmt: skip
-    more = result.dearer(p.length, "random", "sequential")
-    empty = result.dearer(p.length, "reset", "sequential")
-    first = [result.by_place(p.length, c)[0] for c in bits]
-    show.note(
-        "windows.memory", length=p.length, characters=result.characters,
-        stretches=result.stretches, right=bits["sequential"].mean,
-        wrong=bits["random"].mean, more=more.mean, low=more.low, high=more.high,
-        reset=bits["reset"].mean, empty=empty.mean, empty_low=empty.low, empty_high=empty.high,
-    )  # fmt: skip
-    gap = result.dearer(p.length, "reset", "random")
-    size = abs(gap)
-    show.note(
-        f"windows.wrong_{gap.verdict}", gap=size.mean, low=size.low, high=size.high,
-        right=first[0], wrong=first[1], reset=first[2],
-    )  # fmt: skip
+    for condition in CONDITIONS:
+        caption = format_value(result.mean(p.length, condition).ci)
+        show.readout(f"bits_{condition}", result.mean, p.length, condition, caption=caption)
+    show.facts(result.compared, p.length, note="windows.memory")
+    show.facts(result.state_effect, p.length, note="windows.wrong")
 
 
 def _counts(p: WindowsOfTextParams, show: Show) -> None:
@@ -213,15 +166,7 @@ def _counts(p: WindowsOfTextParams, show: Show) -> None:
     show.readout("vocabulary", token_frequencies.size, p.min_freq)
     show.readout("unknown_here", token_frequencies.unknown, p.min_freq)
     show.readout("unknown_held", token_frequencies.unknown_held, p.min_freq)
-    show.note(
-        "windows.counts",
-        size=token_frequencies.size(p.min_freq),
-        all=len(token_frequencies.names),
-        min_freq=p.min_freq,
-        held=token_frequencies.unknown_held(p.min_freq),
-        here=token_frequencies.unknown(p.min_freq),
-        first=escape_markdown(token_frequencies.names[0]).replace(" ", "␣"),
-    )
+    show.facts(token_frequencies.summary, p.min_freq, note="windows.counts")
     _say_line(p, token_frequencies, show)
 
 
@@ -256,31 +201,11 @@ def _onehot(p: WindowsOfTextParams, show: Show) -> None:
     show.readouts(lookup_comparison, "difference", "multiplications")
     spelled = counts(phrase)
     show.metrics(letters=str(spelled.letters), signs=str(spelled.signs))
-    _say_onehot(p, lookup_comparison, pieces, step, show)
-    show.note("windows.spelled", letters=spelled.letters, signs=spelled.signs, words=spelled.words)
-
-
-def _say_onehot(
-    p: WindowsOfTextParams,
-    lookup_comparison: LookupComparison,
-    pieces: list[str],
-    step: int,
-    show: Show,
-) -> None:
-    size = lookup_comparison.hot.shape[1]
     after = step % len(pieces) + 1
-    item, other = (escape_markdown(pieces[k - 1].replace(" ", "␣")) for k in (step, after))
+    token, other = (pieces[k - 1].replace(" ", "␣") for k in (step, after))
     show.note(
-        "windows.onehot",
-        t=step,
-        token=item,
-        id=int(lookup_comparison.ids[step - 1]),
-        tokens=len(pieces),
-        size=size,
-        other=other,
-        after=after,
-        cosine=lookup_comparison.cosine(step, after),
-        width=p.width,
-        products=lookup_comparison.multiplications,
-        difference=lookup_comparison.difference,
-    )
+        "windows.onehot", t=step, token=token, id=int(lookup_comparison.ids[step - 1]),
+        tokens=len(pieces), size=lookup_comparison.hot.shape[1], other=other, after=after,
+        cosine=lookup_comparison.cosine(step, after), width=p.width, result=lookup_comparison,
+    )  # fmt: skip
+    show.note("windows.spelled", spelled=spelled)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqviz.compute.text.vectors.learned import METHODS, LearnedVectors, nearest, shared
-from seqviz.compute.text.vectors.plane import PROJECTIONS, Placed
+from seqviz.compute.text.vectors.plane import PROJECTIONS
 from seqviz.compute.text.vectors.table import WAYS
 from seqviz.compute.text.vectors.windows import MODES, TrainingPairs, training_pairs
 from seqviz.core.errors import UserError
-from seqviz.core.i18n import escape_markdown, number, percent
+from seqviz.core.i18n import escape_markdown, number
 from seqviz.experiments.text.vectors import map as maps
 from seqviz.experiments.text.vectors import neighbors as counting
 from seqviz.experiments.text.vectors.senses import sense_pairs, two_readings
@@ -85,30 +85,11 @@ def word_vectors(p: MapParams, show: Show) -> None:
     shape = "slant" if result.ends else "both"
     names: dict[str, Any] = {"kept": "neighbors_preserved", shape: shape}
     show.readouts(result, **names, dimensions="dimensions")
-    say_map(result, show)
+    show.facts(result.summary, note="map")
+    for name, words in (("unknown", result.unknown), ("split", result.split)):
+        if words:
+            show.note(f"map.{name}", words=", ".join(words))
     return None
-
-
-def say_map(projection: Placed, show: Show) -> None:
-    """Where a word stands, what two numbers keep, and which words are not as they were typed."""
-    k, n = projection.neighbors_preserved
-    facts = {"kept": k, "words": n, "dimensions": projection.dimensions}
-    if projection.ends:
-        x, y = projection.coordinates[projection.corner]
-        show.note(
-            "map.axes",
-            word=escape_markdown(projection.words[projection.corner]),
-            x=number(x),
-            y=number(y),
-            slant=number(projection.slant),
-            **facts,
-        )
-    else:
-        show.note(f"map.{projection.projection}", both=projection.both, **facts)
-    if projection.unknown:
-        show.note("map.unknown", words=escape_markdown(", ".join(projection.unknown)))
-    if projection.split:
-        show.note("map.split", words=escape_markdown(", ".join(projection.split)))
 
 
 def say_nearest(p: MapParams, source: str, show: Show) -> None:
@@ -118,9 +99,8 @@ def say_nearest(p: MapParams, source: str, show: Show) -> None:
     show.figure(nearest_words, result)
     show.readouts(result, "top", "between", candidates="of")
     show.note(
-        "near.removed" if p.centered else "near.left", word=result.query[0],
-        first=result.first, cosine=result.top, of=result.of,
-        between=result.between, other=other.between,
+        "near.removed" if p.centered else "near.left", word=result.query[0], result=result,
+        other=other.between,
     )  # fmt: skip
 
 
@@ -128,7 +108,7 @@ def say_analogy(p: MapParams, source: str, show: Show) -> None:
     """What an analogy answers with and without its own three words, and without arithmetic."""
     answer, neighbor = show.run(maps.solve, source, p.question, p.centered)
     show.figure(analogy_words, answer, neighbor)
-    a, b, c = map(escape_markdown, answer.query)
+    a, b, c = answer.query
     show.metrics(
         nearest=(escape_markdown(answer.first), number(float(answer.cosines[0]))),
         left_out=(escape_markdown(answer.first_new), number(answer.top)),
@@ -136,10 +116,8 @@ def say_analogy(p: MapParams, source: str, show: Show) -> None:
     )
     summary = "asked" if answer.first in answer.query else "new"
     show.note(
-        f"analogy.{summary}", a=a, b=b, c=c, first=answer.first,
-        new=answer.first_new, cosine=float(answer.cosines[0]),
-        second=answer.top, neighbor=neighbor.first,
-        of=neighbor.of + 3,
+        f"analogy.{summary}", a=a, b=b, c=c, answer=answer, cosine=float(answer.cosines[0]),
+        neighbor=neighbor.first, of=neighbor.of + 3,
     )  # fmt: skip
 
 
@@ -149,13 +127,9 @@ def say_classes(p: MapParams, show: Show) -> None:
         maps.analogies, source=p.source, centered=p.centered, so_far=(trials_so_far,)
     )
     show.figure(analogies_by_class, by_class)
-    shares = {method: show.readout(method, by_class.overall, method) for method in WAYS}
-    paired = show.derive(by_class.compared, name="paired")
-    show.note(
-        "classes", questions=by_class.questions, classes=len(by_class.classes),
-        first=paired.only_first, second=paired.only_second,
-        **{method: percent(share.share) for method, share in shares.items()},
-    )  # fmt: skip
+    for method in WAYS:
+        show.readout(method, by_class.overall, method)
+    show.facts(by_class.summary, note="classes")
 
 
 @dataclass(frozen=True)
@@ -183,32 +157,19 @@ def reading(p: ReadingParams, show: Show) -> None:
     show.readouts(layers, layer_table="table", layer_input="read_in", layer_last="last")
     low, _, high = pairs.random[:, -1]
     show.note(
-        "reading.one", word=layers.word, table=layers.table,
-        first=layers.read_in, last=layers.last, count=pairs.random_pairs,
-        low=low, high=high, same=pairs.mean("same")[-1].mean,
-        other=pairs.mean("other")[-1].mean,
+        "reading.one", layers=layers, count=pairs.random_pairs, low=low, high=high,
+        same=pairs.mean("same")[-1].mean, other=pairs.mean("other")[-1].mean,
     )  # fmt: skip
-    if len(layers.pieces) > 1:
-        show.note(
-            "reading.pieces",
-            pieces=" ".join(layers.pieces),
-            count=len(layers.pieces),
-        )
+    if (count := len(layers.pieces)) > 1:
+        show.note("reading.pieces", pieces=" ".join(layers.pieces), count=count)
 
 
 def say_senses(p: ReadingParams, pairs: Any, show: Show) -> None:
     """Fifty words of two senses at one layer, and the bags of the other words."""
     level = p.layer + 1
-    payload = show.readout("told", pairs.told_at, level)
-    bag = show.readout("bag", pairs.told_by_bag)
-    cosines = {kind: pairs.mean(kind)[level] for kind in ("same", "other")}
-    show.note(
-        "reading.many", layer=p.layer, pairs=pairs.pairs, words=len(pairs.words),
-        told=payload.share, bag=bag.share,
-        **{kind: number(item.mean) for kind, item in cosines.items()},
-        **{f"{kind}_low": number(item.low) for kind, item in cosines.items()},
-        **{f"{kind}_high": number(item.high) for kind, item in cosines.items()},
-    )  # fmt: skip
+    show.readout("told", pairs.told_at, level)
+    show.readout("bag", pairs.told_by_bag)
+    show.facts(pairs.summary, level, note="reading.many", layer=p.layer)
 
 
 def count_of_pairs(values: Mapping[str, Any]) -> float:
@@ -296,10 +257,8 @@ def say_pairs(p: NeighborsParams, show: Show) -> None:
     same = result.shared(back)
     show.metrics(pairs_in_all=f"{len(result.pairs):,}", pairs_same=f"{same:,}")
     show.note(
-        "pairs", step=step, pairs=len(result.pairs), reach=p.reach, words=len(words), same=same,
-        given=", ".join(words[at] for at in now.given),
-        wanted=words[now.target],
-        back=" ".join(words[::-1]),
+        "pairs", step=step, pairs=len(result.pairs), same=same, wanted=words[now.target],
+        given=", ".join(words[at] for at in now.given), back=" ".join(words[::-1]),
     )  # fmt: skip
     _say_reordered(p, result, show)
     if p.reach >= len(words) - 1:
@@ -313,7 +272,7 @@ def _say_reordered(p: NeighborsParams, result: TrainingPairs, show: Show) -> Non
     except UserError:
         return show.note("pairs_no_other")
     other = show.derive(training_pairs, words, p.reach, p.mode, name="other")
-    retained, text = result.shared(other), escape_markdown(" ".join(words))
+    retained, text = result.shared(other), " ".join(words)
     show.metrics(pairs_kept=f"{retained:,}")
     if words == result.words:
         return show.note("pairs_same_text")

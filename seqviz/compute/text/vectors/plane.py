@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from seqviz.core import deprecated
 from seqviz.core.units import Fraction, Share
+from seqviz.stats.facts import Facts
 
 PROJECTIONS = ("axes", "pca", "mds")
 
@@ -57,6 +58,15 @@ class Placed:
     def both(self) -> Share:
         """What both axes have together."""
         return float(self.shares.sum())
+
+    def summary(self) -> Facts:
+        """State what two numbers keep of the words, and which word stands in the corner."""
+        preserved, words = self.neighbors_preserved
+        x, y = self.coordinates[self.corner].tolist()
+        return Facts(
+            self.projection, kept=preserved, words=words, dimensions=self.dimensions,
+            both=self.both, word=self.words[self.corner], x=x, y=y, slant=self.slant,
+        )  # fmt: skip
 
 
 def along(

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.stats.estimate import Estimate, mean_ci
+from seqviz.stats.facts import Facts
 from seqviz.stats.proportions import Proportion, of_share, shares
 
 
@@ -85,6 +86,13 @@ class SensePairs:
         """The same for the bags of the other words, which nobody has read."""
         other, same = self.bag
         return of_share(float(self._nearer(same, other).mean()), len(self.words))
+
+    def summary(self, level: int) -> Facts:
+        """State how alike two uses of a word are at a level, and how many words are told apart."""
+        return Facts(
+            pairs=self.pairs, words=len(self.words), told=self.told_at(level),
+            bag=self.told_by_bag(), same=self.mean("same")[level], other=self.mean("other")[level],
+        )  # fmt: skip
 
     def _nearer(self, left: np.ndarray, right: np.ndarray) -> Float[np.ndarray, "word *level"]:
         """1 where a word's mean of the first is above that of the other, 0.5 of equal ones."""

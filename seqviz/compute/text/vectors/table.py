@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from seqviz.stats.facts import Facts
 from seqviz.stats.proportions import Paired, Proportion, mcnemar, proportion, shares
 
 WAYS = ("excluded", "all", "neighbor")
@@ -163,6 +164,13 @@ class ByClass:
     def questions(self) -> int:
         """How many were asked."""
         return len(self.kind)
+
+    def summary(self) -> Facts:
+        """State how many are right in each way, and which of two ways alone is."""
+        paired = self.compared()
+        shares = {method: self.overall(method).share for method in WAYS}
+        return Facts(questions=self.questions, classes=len(self.classes), **shares,
+                     first=paired.only_first, second=paired.only_second)  # fmt: skip
 
 
 def by_class(

@@ -18,8 +18,10 @@ from seqviz.compute.gates.networks import (
 )
 from seqviz.compute.recurrent import State, run
 from seqviz.stats.estimate import Estimate, mean_ci, paired_difference
+from seqviz.stats.facts import Facts
 
 CONDITIONS = ("sequential", "random", "reset")
+_STATES = ("right", "wrong", "reset")  # the state before a window under each of these
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,21 @@ class Carried:
         (row,) = np.flatnonzero(self.lengths == length)
         values: np.ndarray = self.by_position[row, CONDITIONS.index(condition), :length]
         return values
+
+    def compared(self, length: int) -> Facts:
+        """State what a character costs in order, shuffled, and from a state of zero."""
+        right, wrong, reset = (self.mean(length, condition) for condition in CONDITIONS)
+        return Facts(
+            length=length, characters=self.characters, stretches=self.stretches, right=right,
+            wrong=wrong, reset=reset, more=self.dearer(length, "random", "sequential"),
+            empty=self.dearer(length, "reset", "sequential"),
+        )  # fmt: skip
+
+    def state_effect(self, length: int) -> Facts:
+        """State whether the state of another place is better than none."""
+        gap = self.dearer(length, "reset", "random")
+        first = (float(self.by_place(length, condition)[0]) for condition in CONDITIONS)
+        return Facts(gap.verdict, gap=abs(gap), **dict(zip(_STATES, first, strict=True)))
 
 
 def bits_of_windows(

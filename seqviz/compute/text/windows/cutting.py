@@ -15,6 +15,7 @@ from jaxtyping import Bool, Int
 from seqviz.compute.seeded import seeded
 from seqviz.core.errors import UserError
 from seqviz.core.units import Fraction
+from seqviz.stats.facts import Facts
 
 WAYS = ("random", "sequential")
 
@@ -61,6 +62,15 @@ class Windows:
     def unread(self) -> int:
         """Tokens of the text that are in no X: before the first, behind the last, in between."""
         return self.length - self.starts.size * self.steps
+
+    def summary(self) -> Facts:
+        """State how many windows there are, and how many continue their row."""
+        some, behind = self.continued
+        return Facts(
+            "cut" if behind else "cut_once", tokens=self.length, offset=self.offset,
+            windows=self.starts.size, steps=self.steps, batches=len(self.starts), some=some,
+            all=behind, unread=self.unread,
+        )  # fmt: skip
 
 
 def random_windows(length: int, batch: int, steps: int, seed: int) -> Windows:

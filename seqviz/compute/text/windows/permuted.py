@@ -11,6 +11,7 @@ from seqviz.compute.seeded import seeded
 from seqviz.core.units import Share, array_item
 from seqviz.stats import proportions
 from seqviz.stats.estimate import Estimate, mean_ci
+from seqviz.stats.facts import Facts
 from seqviz.stats.proportions import Proportion
 
 CASES = ("both", "ids", "rows")
@@ -69,6 +70,15 @@ class Permuted:
         """Tokens of the sentence whose id has changed."""
         return int((self.given[0] != self.ids).sum())
 
+    def summary(self) -> Facts:
+        """State what the moved ids and rows change in the sentence."""
+        _, ids, rows = self.cosine.tolist()
+        return Facts(
+            "same" if self.both_difference == 0 else "differ", moved=self.moved(),
+            tokens=len(self.ids), both=float(self.cosine[0]), ids=ids, rows=rows,
+            difference=self.both_difference, positive=self.ids_positive, trained=self.trained,
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class ByShare:
@@ -116,6 +126,14 @@ class ByShare:
     def others(self) -> Estimate:
         """Cosine of two different sentences."""
         return mean_ci(self.other, source="permutations")
+
+    def summary(self, share: float) -> Facts:
+        """State what moved ids change in many reviews."""
+        return Facts(
+            sentences=self.sentences, permutations=self.permutations, equal=self.equal_at(share),
+            cosine=self.mean(share, "ids"), other=self.others(), right=self.accuracy(share, "ids"),
+            before=self.as_trained(),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

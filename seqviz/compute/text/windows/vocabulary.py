@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.core.units import Share
+from seqviz.stats.facts import Facts
 
 LEVELS = ("word", "character")
 UNKNOWN = "<unk>"  # id 0
@@ -123,6 +124,14 @@ class TokenFrequencies:
         """Share of the tokens of the held-out text that have no id."""
         rare = self.held[self.count < min_freq].sum() + self.strange
         return float(rare / (self.held.sum() + self.strange))
+
+    def summary(self, min_freq: int) -> Facts:
+        """State how many tokens have an id, and which share of either text has none."""
+        return Facts(
+            size=self.size(min_freq), all=len(self.names), min_freq=min_freq,
+            held=self.unknown_held(min_freq), here=self.unknown(min_freq),
+            first=self.names[0].replace(" ", "␣"),
+        )  # fmt: skip
 
     def vocabulary(self, min_freq: int) -> Vocabulary:
         """Of the tokens that come so often."""

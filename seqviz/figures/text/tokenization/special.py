@@ -12,43 +12,37 @@ from seqviz.plotting.scales import ColorScale
 
 
 def special_ids(
-    result: Mapping[str, Mapping[str, tuple[str, int]]],
-    roles: tuple[str, ...],
+    result: Mapping[str, Mapping[str, tuple[str, int]]], roles: tuple[str, ...],
     style: Style = STYLE,
-) -> Figure:
-    """A row for each role, a column for each tokenizer, and in the cell the id, where there is one.
+) -> Figure:  # fmt: skip
+    """Plot a row for each role, a column for each tokenizer, and the id where there is one.
 
     result: by tokenizer and role the token and its id.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     sheet.margin(t=14)
-    names = [name_of(name, style.text) for name in result]
+    names = [name_of(name, text) for name in result]
     rows = [text(f"figure.special_{role}") for role in roles]
     panel = sheet.panel(
         axes.names(names, text("figure.cut_cutter"), side="top"),
         axes.names(rows, text("figure.special_role"), range=[len(rows) + 0.5, 0.5]),
     )
-    ids = np.array(
-        [[tokens[role][1] if role in tokens else np.nan for tokens in result.values()]
-         for role in roles], float,
-    )  # fmt: skip
-    labels = [[tokens.get(role, ("–", -1))[0] for tokens in result.values()] for role in roles]
+    cells = [[tokens.get(role, ("–", np.nan)) for tokens in result.values()] for role in roles]
     panel.cells(
-        ids, text("figure.special_id"), ColorScale([[0, palette.band], [1, palette.band]]),
-        bar=None,
-        xgap=2, ygap=2, text=[[escape(item) for item in row] for row in labels],
+        np.array([[at for _, at in row] for row in cells], float), text("figure.special_id"),
+        ColorScale([[0, palette.band], [1, palette.band]]), bar=None, xgap=2, ygap=2,
+        text=[[escape(token) for token, _ in row] for row in cells],
         hover="%{text}: %{z:d}" + NAMED, hoverongaps=False,
     )  # fmt: skip
-    for row in range(len(roles)):
-        for column in range(len(names)):
-            there = np.isfinite(ids[row, column])
-            panel.words(f"{ids[row, column]:.0f}" if there else "–", column + 1, row + 1,
-                        color=palette.truth if there else palette.baseline)  # fmt: skip
+    for y, row in enumerate(cells, 1):
+        for x, (_, at) in enumerate(row, 1):
+            panel.words("–" if np.isnan(at) else str(at), x, y,
+                        color=palette.baseline if np.isnan(at) else palette.truth)  # fmt: skip
+    values = "; ".join(
+        f"{name}: " + (", ".join(f"{token} {at}" for token, at in tokens.values()) or "–")
+        for name, tokens in zip(names, result.values(), strict=True)
+    )
     return sheet.described(
-        "alt.special", names={"x": names, "y": rows}, roles=len(roles),
-        values="; ".join(
-            f"{name}: " + (", ".join(f"{token} {at}" for token, at in tokens.values()) or "–")
-            for name, tokens in zip(names, result.values(), strict=True)
-        ),
-    )  # fmt: skip
+        "alt.special", names={"x": names, "y": rows}, roles=len(roles), values=values
+    )

@@ -12,9 +12,8 @@ from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape, sh
 
 COLUMNS, LINES = 26, 3  # letters of a line on a phone, and lines that find room
 _APART = 0.6  # of a row, between two lines
-_TINTS = tuple(
-    f"rgba({color},0.3)" for color in ("43,108,196", "214,104,20", "10,127,92", "160,58,120")
-)
+_COLORS = ("43,108,196", "214,104,20", "10,127,92", "160,58,120")
+_TINTS = tuple(f"rgba({color},0.3)" for color in _COLORS)
 _LONGEST = 24  # characters of a token on hover
 _MARKS = {" ": "", "\n": "⏎", "\r": "⏎", "\r\n": "⏎", "\t": "⇥"}
 
@@ -58,15 +57,11 @@ def cut_strips(strips: Strips, chosen: str, part: int = 1, style: Style = STYLE)
     draw_strips(sheet, strips, chosen, part_of(strips.columns.tolist(), part), (0, 1))
     cut = strips.of(chosen)
     return sheet.described(
-        "alt.cut_strips",
-        text=visible_form("".join(strips.characters[:40])),
-        cutters=len(strips.names),
-        name=name_of(chosen, style.text),
-        tokens=cut.tokens,
-        characters=len(strips.text),
-        chinese=strips.per_character(chosen, True),
+        "alt.cut_strips", text=visible_form("".join(strips.characters[:40])),
+        cutters=len(strips.names), name=name_of(chosen, style.text), tokens=cut.tokens,
+        characters=len(strips.text), chinese=strips.per_character(chosen, True),
         others=strips.per_character(chosen, False),
-    )
+    )  # fmt: skip
 
 
 def draw_strips(
@@ -78,11 +73,8 @@ def draw_strips(
     named = names or {name: name_of(name, style.text) for name in strips.names}
     rows = len(strips.names)
     tops = [line * (rows + _APART) for line in range(max(1, len(visible)))]
-    labels = [
-        f"<b>{named[name]}</b>" if name == chosen and rows > 1 else named[name]
-        for _ in tops
-        for name in strips.names
-    ]
+    labels = [f"<b>{named[name]}</b>" if name == chosen and rows > 1 else named[name]
+              for _ in tops for name in strips.names]  # fmt: skip
     panel = sheet.panel(
         axes.axis(range=[0, COLUMNS], showgrid=False, showticklabels=False),
         axes.axis(
@@ -94,9 +86,8 @@ def draw_strips(
     )  # fmt: skip
     ends = np.concatenate([[0], np.cumsum(strips.sizes)])
     for row, name in enumerate(strips.names):
-        _strip(
-            panel, strips, strips.of(name), named[name], visible, ends, [top + row for top in tops]
-        )
+        tops_of_row = [top + row for top in tops]
+        _strip(panel, strips, strips.of(name), named[name], visible, ends, tops_of_row)
     letters = [
         (x, tops[line] + row, sign)
         for line, (begin, end) in enumerate(visible)
@@ -148,16 +139,12 @@ def _strip(
         panel.unseen([0], [rows[0]], name)
         return
     special = f" ({style.text('figure.cut_special')})"
-    label = [
-        (
-            escape(short(_visible(cut.names[k]), _LONGEST)) + (special if k in cut.special else ""),
-            f"{cut.ids[k]}" if cut.ids[k] >= 0 else "–",
-        )
-        for k in pieces
-    ]
+    names = [escape(short(_visible(cut.names[k]), _LONGEST)) + special * (k in cut.special)
+             for k in pieces]  # fmt: skip
+    ids = [str(cut.ids[k]) if cut.ids[k] >= 0 else "–" for k in pieces]
     panel.bars(
         at, wide, name, [_TINTS[k % len(_TINTS)] for k in pieces], sideways=True, base=start,
-        width=0.86, legend=False, customdata=label,
+        width=0.86, legend=False, customdata=list(zip(names, ids, strict=True)),
         edge={"color": style.palette.grid, "width": 1},
         hover=style.text("figure.cut_hover", token="%{customdata[0]}", id="%{customdata[1]}"),
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,90 +11,68 @@ from seqviz.compute.text.windows.cutting import Windows
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales, short
 
 SHOWN = 12  # windows that have a row
-_PATH, _X, _Y = (0.0, 0.42), (0.54, 0.75), (0.79, 1.0)
 _GAP = 0.6  # between two batches, in rows
 _LETTERS = 5  # of a token in a cell
 
 
 def windows_of_text(windows: Windows, pieces: Sequence[str], style: Style = STYLE) -> Figure:
-    """Left where the first windows lie in the text, from batch to batch; right their X and Y.
+    """Plot where the first windows lie in the text, from batch to batch, and their X and Y.
 
     pieces: the tokens of the text. A line from a window to the next one of its row is whole where
     that one goes on where it has ended, and dashed where it does not. Cells are the deeper the
     later their token stands in the text.
     """
-    text, palette = style.text, style.palette
+    label, palette = style.labels("figure.cut_"), style.palette
     sheet = Sheet(style)
     batches, rows = windows.starts.shape
     batches = min(batches, max(1, SHOWN // rows))
     positions = np.arange(batches)[:, None] * (rows + _GAP) + np.arange(rows) + 1
-    upright = {
+    upright: dict[str, Any] = {
         "range": [float(positions.max()) + 0.6, 0.4], "tickvals": positions[:, 0].tolist(),
-        "ticktext": [f"{text('figure.cut_batch')} {k}" for k in range(1, batches + 1)],
-        "showgrid": False,
+        "ticktext": [f"{label('batch')} {k}" for k in range(1, batches + 1)], "showgrid": False,
     }  # fmt: skip
-    path = sheet.panel(
-        axes.axis(text("figure.cut_place"), range=[0.5, windows.length + 0.5]),
-        axes.axis(text("figure.cut_batches"), **upright), across=_PATH,
-        title=text("figure.cut_path"),
+    steps = axes.axis(label("step"), range=[0.5, windows.steps + 0.5], showgrid=False,
+                      dtick=1 if windows.steps < 7 else 2, tick0=1)  # fmt: skip
+    bare = axes.axis(**{**upright, "showticklabels": False})
+    path, *tables = sheet.row(
+        (axes.axis(label("place"), range=[0.5, windows.length + 0.5]),
+         axes.axis(label("batches"), **upright)),
+        (steps, bare), (steps, bare),
+        gaps=(0.42, 0.54, 0.75, 0.79), titles=(label("path"), "X", "Y"),
     )  # fmt: skip
-    colors = (palette.lstm, palette.rnn, palette.gru, palette.mlp)
     full, jumps = _links(windows.starts[:batches] + 1, windows.steps, positions)
     for ends, name, color, dash in (
         (full, "goes_on", palette.truth, "solid"), (jumps, "jumps", palette.baseline, "dot")
     ):  # fmt: skip
         if len(ends[0]):
-            path.line(*ends, text(f"figure.cut_{name}"), color, dash=dash, width=1.6, hover=False)
-    for row in range(rows):
+            path.line(*ends, label(name), color, dash=dash, width=1.6, hover=False)
+    for row, color in zip(range(rows), (palette.lstm, *palette.series[1:]), strict=False):
         first = windows.starts[:batches, row] + 1.0
         gaps = np.full(batches, np.nan)
         x = np.column_stack([first - 0.4, first + windows.steps - 0.6, gaps]).ravel()
-        path.line(
-            x,
-            np.repeat(positions[:, row], 3),
-            text("figure.cut_row", row=row + 1),
-            colors[row],
-            width=7,
-            legend=False,
-            hover="%{x:.0f}",
-        )
-    for which, across in (("x", _X), ("y", _Y)):
-        at = getattr(windows, which)[:batches].reshape(-1, windows.steps)
-        panel = sheet.panel(
-            axes.axis(text("figure.cut_step"), range=[0.5, windows.steps + 0.5], showgrid=False,
-                      dtick=1 if windows.steps < 7 else 2, tick0=1),
-            axes.axis(**{**upright, "showticklabels": False}), across=across,
-            title=which.upper(),
-        )  # fmt: skip
-        # Cells of a map touch: a row without tokens stands between two batches.
-        edges = np.append(positions.ravel() - 0.5, positions.ravel() + 0.5)
-        edges = np.unique(np.round(edges, 3))
-        middle = (edges[1:] + edges[:-1]) / 2
-        of = {round(float(y), 3): k for k, y in enumerate(positions.ravel())}
-        filled = [of.get(round(float(y), 3)) for y in middle]
-        blank = np.full(windows.steps, np.nan, np.float32)
+        path.line(x, np.repeat(positions[:, row], 3), label("row", row=row + 1), color, width=7,
+                  legend=False, hover="%{x:.0f}")  # fmt: skip
+    # Cells of a map touch: a row without tokens stands between two batches.
+    edges = np.append(positions.ravel() - 0.5, positions.ravel() + 0.5)
+    edges = np.unique(np.round(edges, 3))
+    numbers = {round(float(y), 3): k for k, y in enumerate(positions.ravel())}
+    filled = [numbers.get(round(float(y), 3)) for y in (edges[1:] + edges[:-1]) / 2]
+    blank = np.full(windows.steps, np.nan, np.float32)
+    for panel, name, read in zip(tables, ("X", "Y"), (windows.x, windows.y), strict=True):
+        at = read[:batches].reshape(-1, windows.steps)
         share = [blank if k is None else 0.1 + 0.7 * (at[k] + 1) / windows.length for k in filled]
         words = [
             [""] * windows.steps if k is None else [_written(pieces[item]) for item in at[k]]
             for k in filled
         ]
         panel.cells(
-            np.array(share, np.float32), which.upper(), scales.tint(), bar=None, y=edges, xgap=1,
-            ygap=1, text=words, texttemplate="%{text}", hoverongaps=False,
-            textfont={"size": 13 * style.scale, "color": palette.truth}, hover="%{text}",
+            np.array(share, np.float32), name, scales.tint(), bar=None, y=edges, xgap=1, ygap=1,
+            text=words, texttemplate="%{text}", hoverongaps=False, hover="%{text}",
+            textfont={"size": 13 * style.scale, "color": palette.truth},
         )  # fmt: skip
     sheet.margin(t=56)
     sheet.legend(y=1.08)
-    continued, of_all = windows.continued
-    return sheet.described(
-        "alt.cut",
-        windows=windows.starts.size,
-        batches=len(windows.starts),
-        steps=windows.steps,
-        continued=continued,
-        all=of_all,
-        offset=windows.offset,
-    )
+    return sheet.described("alt.cut", **windows.summary())
 
 
 def _written(piece: str) -> str:
