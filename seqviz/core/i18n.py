@@ -1,6 +1,6 @@
 """Translations of the app and number formatting: `Text`, `fill` and `format_value`.
 
-Labels are in `assets/locale/<lang>.toml` (shared), `assets/locale/figures/<subject>/<lang>.toml`
+Labels are in `assets/locale/<lang>.toml` (shared), `assets/locale/figures/<slug>/<lang>.toml`
 and `assets/lessons/<slug>/<lang>.toml` (one lesson); prose is in `assets/lessons/<slug>/<lang>.md`
 in named sections. Figures and pages look sentences up by key.
 """
@@ -52,7 +52,7 @@ def _unbroken(value: Any) -> Any:
 
 def _of_figures(lang: str) -> list[Path]:
     """Return the files of figure labels, one per subject."""
-    return sorted((ASSETS / "locale" / "figures").glob(f"*/{lang}.toml"))
+    return sorted((ASSETS / "locale" / "figures").glob(f"**/{lang}.toml"))
 
 
 @cache
