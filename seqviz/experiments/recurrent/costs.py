@@ -53,7 +53,7 @@ def time_steps(
 ) -> StepTimes:  # fmt: skip
     """A job: seconds of `nn.RNN` over T steps, and of one product with as many multiplications.
 
-    The product is tanh([x h] [W_hx W_hh]^T + b) for all T steps at once, its h known beforehand: it
+    The product is `tanh([x h] [W_hx W_hh]^T + b)` for all T steps at once, its h given: it
     is what the RNN would cost if a step did not need the state of the one before. Rounds over all
     lengths follow one another, so that a noisy second does not meet one length alone; the first
     round is not counted, and each pass follows one of its kind that is not either.

@@ -30,9 +30,9 @@ def permutation(size: int, share: float, seed: int) -> Int[np.ndarray, "id"]:
 
 
 def moved_rows(new: Int[np.ndarray, "id"]) -> Int[np.ndarray, "id"]:
-    """Which old row stands at each place when the rows move along with their ids.
+    """Return the inverse permutation: the old row at each place when rows move with their ids.
 
-    The inverse of the permutation: table[moved_rows(new)][new] is the table as it was.
+    `table[moved_rows(new)][new]` is the table as it was.
     """
     result = np.empty_like(new)
     result[new] = np.arange(len(new))
