@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from seqviz.plotting.sheet import Sheet
 
 NAMED = "<extra>%{fullData.name}</extra>"  # ending of a hover template that adds the trace's name
-DODGE = 0.12  # offset between series, as a share of the distance between categories
+DODGE, ROW_DODGE = 0.12, 0.2  # offsets between series, as shares of the distance of categories
 _WRITTEN = 12  # maximum number of tokens of a map with numbers in its cells
 _FAINT = 0.14  # opacity of a band; lines stay visible below five overlapping bands
 Values = Any  # one-dimensional array-like: numbers, dates, None for a gap
@@ -286,7 +286,7 @@ class Panel:
             **more: further arguments of `line`, or of `points` where `sideways`.
         """
         index, count = dodge
-        aside = DODGE * (index - (count - 1) / 2)
+        aside = (ROW_DODGE if sideways else DODGE) * (index - (count - 1) / 2)
         values, whiskers = values[start:], None
         if isinstance(values, Estimate):
             low, high = values.ci
