@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seqviz.plotting import Sheet, Style, axes
-from seqviz.plotting.panel import DODGE
+from seqviz.plotting.panel import DODGE, ROW_DODGE
 from seqviz.plotting.style import LIGHT
 from seqviz.stats.estimate import mean_ci
 
@@ -66,6 +66,10 @@ def test_sideways_estimates_have_their_intervals_along_x():
     np.testing.assert_array_equal(line["y"], [1, 2, 3])
     np.testing.assert_allclose(interval(line, "x"), estimate.ci)
     np.testing.assert_array_equal(dots["y"], np.repeat([1, 2, 3], 12))
+    for index in range(2):
+        mark.estimates(estimate, "LSTM", LIGHT.lstm, sideways=True, dodge=(index, 2))
+    upper, lower = (trace["y"] for trace in mark.sheet.traces[2:])
+    np.testing.assert_allclose(lower - upper, ROW_DODGE)
 
 
 @pytest.mark.parametrize(("mark", "along"), [("ranked_bars", "x"), ("token_bars", "y")])
