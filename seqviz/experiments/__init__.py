@@ -1,1 +1,1 @@
-"""What a lesson measures on a pretrained network: a model, data and mathematics put together."""
+"""Measurements of the lessons on pretrained networks: models, data and `seqviz.compute`."""

@@ -1,6 +1,6 @@
-"""All that a machine needs before a class: the models that lessons start with, and vectors.
+"""Downloads before a course: the default models and the sentence vectors.
 
-`python -m seqviz bake` does it; an image is built with it.
+Runs as `python -m seqviz bake` and when the container image is built.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from seqviz.models.registry import DEFAULTS, OTHERS, allowed, model
 
 
 def bake() -> int:
-    """What lessons would otherwise fetch or compute when the first student needs it.
+    """Download and verify the models of the lessons and compute the sentence vectors.
 
-    Returns 0 when all went well; what went wrong is printed.
+    Returns:
+        Exit status: 0 on success, else nonzero with the error printed.
     """
     offered = {record.name for record in allowed()}
     names = [name for name in DEFAULTS.values() if name in offered]

@@ -1,4 +1,4 @@
-"""Attention of a pretrained model over a text, and what depends on its heads."""
+"""Attention maps and head ablation of a pretrained model on a text."""
 
 from seqviz.experiments.attention.weights import (
     AVERAGES,

@@ -1,4 +1,4 @@
-"""What is lost when one head alone is switched off, for every head of a model."""
+"""Effect of ablating each head of a model alone, and mean head outputs for mean ablation."""
 
 from __future__ import annotations
 
@@ -17,9 +17,17 @@ from seqviz.models.texts import ModelText
 
 
 def each_head(model: str, text: ModelText, report: Report = no_progress) -> Effects:
-    """A job: one pass per layer, in which each text of a batch has another head switched off.
+    """Measure the effect of zeroing each head alone (a job).
 
-    Michel, Levy and Neubig (2019) ask the same of a whole test set.
+    One forward pass per layer; each row of its batch has another head of the layer switched off.
+
+    Args:
+        model: name of the model.
+        text: the text.
+        report: progress callback; receives the `Effects` so far, nan for heads not done.
+
+    References:
+        Michel, Levy and Neubig (2019), who measure a complete test set.
     """
     import torch
 
@@ -62,10 +70,17 @@ SENTENCES = 100  # film reviews
 
 
 def mean_outputs(model: str, report: Report = no_progress) -> MeanOutputs:
-    """A job: what each head gives on average over film reviews, for mean ablation.
+    """Measure the mean output of each head over 100 film reviews, for mean ablation (a job).
 
-    Setting a head to zero also takes away what it gives to any text whatever; its mean leaves that
-    (Wang et al. 2023, section 2).
+    Zeroing a head also removes the part of its output that is the same for any text; replacing the
+    output by its mean keeps that part.
+
+    Args:
+        model: name of the model.
+        report: progress callback; receives the share done.
+
+    References:
+        Wang et al. (2023), section 2.
     """
     pretrained = load(model)
     total: Any = 0.0
@@ -79,7 +94,7 @@ def mean_outputs(model: str, report: Report = no_progress) -> MeanOutputs:
 
 
 def _sums(network: Any, device: str, pretrained: Pretrained, read: Tokens) -> Any:
-    """Return the sum over a text's tokens of what each head adds to the stream."""
+    """Return each head's contribution to the residual stream, summed over the tokens of a text."""
     import torch
 
     with taps.hooked(taps.AttentionHook(note=False, sums=[])) as hook:

@@ -1,4 +1,4 @@
-"""A hypothesis about heads, tried on many sentences with all heads of a pretrained model."""
+"""Tests of hypotheses about attention heads: all heads of a model on many sentences."""
 
 from __future__ import annotations
 
@@ -19,13 +19,19 @@ SENTENCES = 200  # film reviews
 COPIES, LENGTH = 50, 20  # sequences of random tokens, and tokens of one copy
 _ORDINARY = 2000  # ids of BERT's vocabulary below are special, reserved or single characters
 
-Trial = tuple[str, np.ndarray, np.ndarray, float]  # label, share, other, what an even head gets
+Trial = tuple[str, np.ndarray, np.ndarray, float]  # label, share, other, weight of an even head
 
 
 def try_heads(hypothesis: str, model: str, report: Report = no_progress) -> HeadTrials:
-    """A job: every head of a model on each text that a hypothesis is tried on.
+    """Measure every head of a model on each text of a hypothesis (a job).
 
-    hypothesis: one of `HYPOTHESES`; see `HeadTrials`. Raises ValueError for another.
+    Args:
+        hypothesis: one of `HYPOTHESES`; see `HeadTrials`.
+        model: name of the model.
+        report: progress callback; receives the share done.
+
+    Raises:
+        ValueError: unknown hypothesis.
     """
     if hypothesis not in HYPOTHESES:
         raise ValueError(f"The hypothesis is one of {', '.join(HYPOTHESES)}, not {hypothesis!r}.")
@@ -56,7 +62,7 @@ def _weights(pretrained: Pretrained, tokens: Tokens) -> Float[np.ndarray, "layer
 
 
 def _pronouns(pretrained: Pretrained, given: list[np.ndarray]) -> Iterator[Trial]:
-    """Of what "it" gives the two nouns the part of the right one, in both sentences of a pair."""
+    """Yield the right noun's share of the weight from "it" to both nouns, mean over a pair."""
     for pair in PAIRS:
         parts = []
         for sentence in pair.sentences:
@@ -74,7 +80,7 @@ def _pronouns(pretrained: Pretrained, given: list[np.ndarray]) -> Iterator[Trial
 
 
 def _previous(pretrained: Pretrained, _: list[np.ndarray]) -> Iterator[Trial]:
-    """The weight on the token before, a mean over the queries but the first."""
+    """Yield the weight on the previous token, mean over all queries but the first."""
     nothing: np.ndarray
     for sentence in sentiment_split()[1].texts[:SENTENCES]:
         tokens = texts.tokens(pretrained, sentence)
@@ -90,7 +96,7 @@ def _previous(pretrained: Pretrained, _: list[np.ndarray]) -> Iterator[Trial]:
 
 
 def _repeated(pretrained: Pretrained, _: list[np.ndarray]) -> Iterator[Trial]:
-    """Random tokens twice: what the second copy gives to what came next the first time."""
+    """Yield the second copy's weight on what followed in the first, for repeated random tokens."""
     words = ordinary(pretrained)
     around = texts.tokens(pretrained, "a")
     before, after = _frame(around)
@@ -107,19 +113,19 @@ def _repeated(pretrained: Pretrained, _: list[np.ndarray]) -> Iterator[Trial]:
 
 
 def _even(pretrained: Pretrained, queries: np.ndarray, tokens: int) -> float:
-    """The weight on one token of a head that gives all that it may see alike."""
+    """Return the weight on one token under uniform attention, mean over the queries."""
     decoder = pretrained.card.kind == "decoder"
     return float((1 / (queries + 1)).mean()) if decoder else 1 / tokens
 
 
 def _frame(tokens: Tokens) -> tuple[int, int]:
-    """Where the text itself begins and ends between what the tokenizer puts around it."""
+    """Return the range of the text itself between the special tokens."""
     own = np.flatnonzero(~tokens.special)
     return int(own[0]), int(own[-1]) + 1
 
 
 def ordinary(pretrained: Pretrained) -> tuple[int, ...]:
-    """Ids of whole words of a vocabulary: lower-case letters only, three or more."""
+    """Return the ids of whole words in the vocabulary: three or more lower-case ASCII letters."""
     names = pretrained.tokenizer.get_vocab()
     return tuple(
         sorted(i for word, i in names.items()
@@ -129,7 +135,7 @@ def ordinary(pretrained: Pretrained) -> tuple[int, ...]:
 
 
 def _places(pretrained: Pretrained, tokens: Tokens, word: str) -> list[int]:
-    """The places of the pieces of a word, where it stands first after a space."""
+    """Return the positions of a word's pieces at its first occurrence after a space."""
     read = texts.tokens(pretrained, f" {word}")
     targets, ids = read.ids[~read.special].tolist(), tokens.ids.tolist()
     starts = (i for i in range(len(ids)) if ids[i : i + len(targets)] == targets)

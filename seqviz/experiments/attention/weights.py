@@ -1,6 +1,6 @@
-"""The attention of a pretrained model over a student's text, as small arrays for figures.
+"""Attention maps of a pretrained model on a user's text, as small arrays for figures.
 
-Layers, heads and places of tokens are counted from 0, as in code and in BertViz.
+Layers, heads and token positions are numbered from 0, as in code and in BertViz.
 """
 
 from __future__ import annotations
@@ -29,24 +29,37 @@ from seqviz.models.pretrained import load, loaded
 from seqviz.models.texts import ModelText
 
 AVERAGES = ("layer", "all", "rollout")
-_CELLS = 620  # of the whole mosaic across: what a screen shows
-_SMALLEST = 24  # cells of one tile, where there are so many tiles that less would be left
+_CELLS = 620  # width of the mosaic, about that of a screen
+_SMALLEST = 24  # minimum width of a tile in cells
 
 
 def count(model: str, text: ModelText, other: ModelText = "") -> int:
-    """How many tokens a text has; the most that there can be while the model is not loaded."""
+    """Return the number of tokens of a text.
+
+    Args:
+        model: name of the model.
+        text: the text.
+        other: second text of a pair (encoders).
+
+    Returns:
+        The number; `MAX_TEXT_TOKENS` while the model is not loaded or where the text is refused.
+    """
     if not loaded(model):
         return texts.MAX_TEXT_TOKENS
     try:
         return len(texts.tokens(load(model), text, other).ids)
-    except UserError:  # nothing to read: said where the figure would be
+    except UserError:  # the figure shows the error
         return texts.MAX_TEXT_TOKENS
 
 
 def mosaic(model: str, text: ModelText, other: ModelText = "", by: str = "weight") -> Mosaic:
-    """Every head at a glance, at reduced resolution where the text is long.
+    """Return the maps of all heads, at reduced resolution for a long text.
 
-    by: "weight", or "value" for weights times the norms of the values.
+    Args:
+        model: name of the model.
+        text: the text.
+        other: second text of a pair (encoders).
+        by: "weight", or "value" for weights times the norms of the values.
     """
     result = forward_cache.read(model, text, other)
     side = max(_SMALLEST, _CELLS // max(result.weights.shape[:2]))
@@ -68,7 +81,13 @@ def _overview(
 
 
 def tensor(model: str, text: ModelText, other: ModelText = "") -> bytes:
-    """Everything as a NumPy file: attention [layer, head, query, key], tokens, ids."""
+    """Return an .npz file: attention [layer, head, query, key], tokens and ids.
+
+    Args:
+        model: name of the model.
+        text: the text.
+        other: second text of a pair (encoders).
+    """
     return forward_cache.derived(_file, model, text, other)
 
 
@@ -88,9 +107,16 @@ def head(
     masking: Masking = OWN,
     by: str = "weight",
 ) -> AttentionMap:
-    """The weights of one head, times the norms of the values with `by` = "value".
+    """Return the attention map of one head.
 
-    A layer or head beyond the model's last is the last.
+    Args:
+        model: name of the model.
+        text: the text.
+        other: second text of a pair (encoders).
+        layer: layer, clipped to the model's last one.
+        head: head, likewise.
+        masking: the attention mask.
+        by: "weight", or "value" for weights times the norms of the values.
     """
     masking = _plain(model, masking)
     result = forward_cache.read(model, text, other, masking)
@@ -108,8 +134,20 @@ def average(
     model: str, text: ModelText, other: ModelText = "", over: str = "layer", layer: int = 0,
     by: str = "weight",
 ) -> AttentionMap:  # fmt: skip
-    """A mean over the heads of one layer ("layer"), over everything ("all"), or attention rollout
-    up to and including one layer ("rollout", of weights). Raises ValueError for anything else."""
+    """Return the mean map of a layer or of all heads, or attention rollout.
+
+    Args:
+        model: name of the model.
+        text: the text.
+        other: second text of a pair (encoders).
+        over: "layer" or "all" for the mean over heads; "rollout" for attention rollout up to and
+            including `layer`.
+        layer: layer, clipped to the model's last one; unused with "all".
+        by: "weight", or "value" for weights times the values' norms; unused with "rollout".
+
+    Raises:
+        ValueError: unknown `over`.
+    """
     if over not in AVERAGES:
         raise ValueError(f"over must be one of {', '.join(AVERAGES)}, not {over!r}.")
     result = forward_cache.read(model, text, other)
@@ -130,13 +168,21 @@ def _mean(forward_pass: ForwardPass, over: str, by: str, layer: int) -> np.ndarr
 
 
 class _StopForwardError(Exception):
-    """Raised when the layer that was asked for is done."""
+    """Raised by a hook to abort the forward pass after the requested layer."""
 
 
 def parts(
     model: str, text: ModelText, other: ModelText = "", layer: int = 0, head: int = 0
 ) -> HeadParts:
-    """Queries, keys and every stage of one head, from the real weights."""
+    """Return queries, keys, scores and weights of one head, from the model's forward pass.
+
+    Args:
+        model: name of the model.
+        text: the text.
+        other: second text of a pair (encoders).
+        layer: layer, clipped to the model's last one.
+        head: head, likewise.
+    """
     pretrained = load(model)
     existing = forward_cache.read(model, text, other)
     layer, head = _inside(existing, layer, head)
@@ -146,7 +192,7 @@ def parts(
             raise _StopForwardError
 
     attention_hook = taps.AttentionHook(record_layer=layer, note=False, each=stop)
-    with contextlib.suppress(_StopForwardError):  # what comes after this layer is not asked for
+    with contextlib.suppress(_StopForwardError):  # later layers are not needed
         forward_cache.forward(pretrained, existing.tokens, attention_hook=attention_hook)
     assert attention_hook.stages is not None
     item = {
@@ -166,10 +212,17 @@ def ablate(
     off: tuple[tuple[int, int], ...] = (),
     means: MeanOutputs | None = None,
 ) -> Change:
-    """The model with some heads' outputs set to zero, beside the model as it is.
+    """Compare the model with some heads ablated to the intact model.
 
-    off: (layer, head) pairs. means: put in place of the outputs, which are zero without. Raises
-    UserError("no_such_head") for one that the model does not have.
+    Args:
+        model: name of the model.
+        text: the text.
+        other: text whose cosine to `text` is compared, for an encoder.
+        off: (layer, head) pairs of the ablated heads.
+        means: mean outputs that replace those of ablated heads; None for zero.
+
+    Raises:
+        UserError: "no_such_head" for a head that the model does not have.
     """
     import torch
 
@@ -207,14 +260,20 @@ def ablate(
 
 
 def masked(model: str, text: ModelText, masking: Masking) -> Change:
-    """The model under another mask, beside the model as it is."""
+    """Compare the model under another attention mask to the model under its own.
+
+    Args:
+        model: name of the model.
+        text: the text.
+        masking: the other mask.
+    """
     before = forward_cache.read(model, text)
     after = forward_cache.read(model, text, masking=_plain(model, masking))
     return _change(model, before, after, np.full(2, np.nan), 0)
 
 
 def _plain(model: str, masking: Masking) -> Masking:
-    """The model's own mask where it is asked for under another name: read already."""
+    """Return `OWN` for a mask that equals the model's own, whose forward pass is cached."""
     own = "causal" if load(model).card.kind == "decoder" else "none"
     return OWN if replace(masking, is_declared=True) == Masking(own) else masking
 
@@ -236,7 +295,7 @@ def _change(
         bits = float((p * (np.log2(np.maximum(p, tiny)) - np.log2(np.maximum(q, tiny)))).sum())
     return Change(
         _text(model, before),
-        # 1 - cosine as half the squared distance: exactly 0 where nothing moved, never below.
+        # 1 - cosine as half the squared distance: exactly 0 for equal vectors, never negative.
         0.5 * ((a - b) ** 2).sum(1),
         float(1 - 0.5 * ((before.sentence - after.sentence) ** 2).sum()),
         pair,
@@ -253,7 +312,7 @@ def _of_length_one(vectors: np.ndarray) -> np.ndarray:
 
 
 def _shown(forward_pass: ForwardPass, by: str, layers: slice = slice(None)) -> np.ndarray:
-    """Weights of all heads of these layers, or their products with the norms of the values."""
+    """Return the weights of all heads of some layers, or their products with the values' norms."""
     weights = forward_pass.weights[layers]
     return weights if by == "weight" else weights * forward_pass.norms[layers, :, None]
 
