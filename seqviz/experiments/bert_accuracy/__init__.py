@@ -1,1 +1,1 @@
-"""The accuracy lesson on a real encoder: masked, padded, turned one way, trained, and tested."""
+"""The accuracy lesson on a real encoder: masking, padding, direction, training and testing."""

@@ -1,7 +1,7 @@
-"""An encoder made to guess hidden tokens: low-rank changes beside shared weights, and a head.
+"""Encoders with a fill-in head: low-rank changes (LoRA) and a head around shared weights.
 
-All torch, so to be imported where it is used. The shared model is not changed: the adapted one is a
-copy around the same tensors, with a few megabytes of its own.
+Imports torch; import it where it is used. The shared model is not changed: an adapted one is a copy
+around the same tensors plus a few megabytes.
 """
 
 from __future__ import annotations
@@ -18,15 +18,22 @@ _A, _B = ".lora_A.weight", ".lora_B.weight"
 
 
 def _own(tensor: torch.Tensor) -> torch.nn.Parameter:
-    """A copy: what has been read lies in its file, see `pretrained.unmapped`."""
+    """Return a frozen float32 copy, as a tensor that was read lies in its file (`unmapped`)."""
     copied = tensor.to(torch.float32, copy=True)
     return torch.nn.Parameter(copied, requires_grad=False)
 
 
 class LowRank(torch.nn.Module):
-    """A linear layer with a change of low rank: y = W x + b + scale * B A x.
+    """Linear layer with a low-rank change: y = W x + b + scale * B A x.
 
-    Hu et al. (2022), "LoRA", equation 3. W, b: of `layer`, shared. A: [rank, in]. B: [out, rank].
+    Args:
+        layer: linear layer with W and b, which are shared.
+        A: [rank, in].
+        B: [out, rank].
+        scale: factor of the change.
+
+    References:
+        Hu et al. (2022), "LoRA", equation 3.
     """
 
     def __init__(self, layer: torch.nn.Linear, A: torch.Tensor, B: torch.Tensor, scale: float):
@@ -39,11 +46,19 @@ class LowRank(torch.nn.Module):
 
 
 class FillInHead(torch.nn.Module):
-    """From a vector of the last layer to a score for every token of the vocabulary.
+    """Fill-in head: scores of all tokens of the vocabulary from a vector of the last layer.
 
-    h = layer_norm(gelu(v W^T + b)); scores = h E^T + bias, where E is the encoder's own table of
-    word vectors (Devlin et al. 2019; the decoder is tied). embedding_a [rank, d_model] and
-    embedding_b [vocabulary, rank], if given, add a change of low rank to E for the scores alone.
+    h = layer_norm(gelu(v W^T + b)); scores = h E^T + bias, where E is the encoder's word embedding
+    (Devlin et al. 2019; the decoder is tied).
+
+    Args:
+        words: E, [vocabulary, d_model], shared with the encoder.
+        dense: W and b.
+        norm: gain and shift of the layer norm.
+        bias: bias of the scores, [vocabulary].
+        embedding: [rank, d_model] and [vocabulary, rank], a low-rank change of E for the scores
+            only.
+        eps: epsilon of the layer norm.
     """
 
     def __init__(
@@ -74,15 +89,18 @@ class FillInHead(torch.nn.Module):
 
 
 def sharing_copy(network: Any) -> Any:
-    """A copy of the network's structure around the very same tensors."""
+    """Return a copy of the network's modules around the same tensors."""
     same = {id(tensor): tensor for tensor in (*network.parameters(), *network.buffers())}
     return copy.deepcopy(network, same)
 
 
 def with_low_rank(network: Any, tensors: Tensors, scale: float) -> Any:
-    """A copy with a `LowRank` in place of every linear layer that `tensors` has a change for.
+    """Return a copy with a `LowRank` in place of each linear layer that has a change.
 
-    tensors: `<layer>.lora_A.weight` and `<layer>.lora_B.weight`, the names that peft gives.
+    Args:
+        network: the network.
+        tensors: `<layer>.lora_A.weight` and `<layer>.lora_B.weight`, named as in peft.
+        scale: factor of the changes.
     """
     other = sharing_copy(network)
     for key in tensors:
@@ -94,7 +112,13 @@ def with_low_rank(network: Any, tensors: Tensors, scale: float) -> Any:
 
 
 def with_shipped_head(network: Any, tensors: Tensors, scale: float) -> Any:
-    """The network with the changes and the head of a file of ours, as `network.fill_in`."""
+    """Return a copy with the low-rank changes and the head of a shipped file as `fill_in`.
+
+    Args:
+        network: the network.
+        tensors: tensors of the file, by name.
+        scale: factor of the changes.
+    """
     other = with_low_rank(network, tensors, scale)
     low = ("embedding.lora_A", "embedding.lora_B")
     other.fill_in = FillInHead(
@@ -107,7 +131,7 @@ def with_shipped_head(network: Any, tensors: Tensors, scale: float) -> Any:
     return other.to(network.device).eval()
 
 
-# Where BERT and DistilBERT, as published, keep their head: dense layer, layer norm, bias.
+# Names of the head in files of BERT and DistilBERT: dense layer, layer norm, prefix of the bias.
 _PUBLISHED = (
     ("cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions."),
     ("vocab_transform", "vocab_layer_norm", "vocab_projector."),
@@ -115,9 +139,15 @@ _PUBLISHED = (
 
 
 def with_own_head(network: Any, tensors: Tensors) -> Any:
-    """The network with the head that its published file has; None where the file has none.
+    """Return a copy with the head of the network's published file as `fill_in`.
 
-    Old files call the gain and shift of a layer norm gamma and beta.
+    Args:
+        network: the network.
+        tensors: tensors of the file, by name; old files call gain and shift of a layer norm gamma
+            and beta.
+
+    Returns:
+        The copy; None if the file has no head.
     """
     for dense, norm, last in _PUBLISHED:
         if f"{last}bias" not in tensors or f"{dense}.weight" not in tensors:
@@ -129,7 +159,7 @@ def with_own_head(network: Any, tensors: Tensors) -> Any:
             (tensors[f"{dense}.weight"], tensors[f"{dense}.bias"]),
             (tensors[f"{norm}.{gain}"], tensors[f"{norm}.{shift}"]),
             tensors[f"{last}bias"],
-            eps=1e-12,  # the architecture's; DistilBERT has it as a constant
+            eps=1e-12,  # of the architecture; a constant in DistilBERT
         )
         return other.to(network.device).eval()
     return None

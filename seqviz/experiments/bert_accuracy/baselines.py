@@ -1,4 +1,4 @@
-"""What reads the same sentences without any Transformer: a bag of words, an LSTM, a GRU."""
+"""Baselines without a Transformer on the same sentences: bag of words, LSTM, GRU."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ CELLS = ("lstm", "gru")
 
 
 def baselines(report: Report = no_progress) -> tuple[SystemPredictions, ...]:
-    """A job: the answers of each to the test sentences.
+    """Predict the test sentences with each baseline (a job).
 
-    Bag of words: which words and pairs of words are there, logistic regression, its penalty chosen
-    by five-fold cross-validation (scikit-learn), trained on the same 7,272 sentences. LSTM, GRU:
-    the networks of the lesson on gates, trained on the same sentences.
+    The bag of words is a logistic regression on words and word pairs (present or not), trained on
+    the same 7,272 sentences, with the penalty chosen by five-fold cross-validation (scikit-learn).
+    LSTM and GRU are the networks of the lesson on gates, trained on the same sentences.
+
+    Args:
+        report: progress callback; receives the name of each baseline that is done.
     """
     results = [SystemPredictions("bag_of_words", _by_words()[None])]
     report("bag_of_words", 0.8)
@@ -33,7 +36,7 @@ def baselines(report: Report = no_progress) -> tuple[SystemPredictions, ...]:
 
 
 def bag_of_words() -> Any:
-    """Words and pairs of words, and logistic regression: a scikit-learn pipeline, not fitted."""
+    """Return an unfitted scikit-learn pipeline: words and word pairs, logistic regression."""
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegressionCV
     from sklearn.pipeline import make_pipeline

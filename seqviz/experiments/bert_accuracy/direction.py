@@ -1,4 +1,4 @@
-"""The same weights looking both ways, only to the left, only to the right."""
+"""Bidirectional, left-only and right-only attention with the same weights."""
 
 from __future__ import annotations
 
@@ -27,19 +27,28 @@ def direction(
     training: int | None = None,
     seed: int = 0,
 ) -> AttentionDirections:
-    """A job: sentiment and fill-in accuracy of the test sentences under two causal masks.
+    """Measure sentiment and fill-in accuracy with full and with causal attention (a job).
 
-    training: how many sentences the refitted heads are fitted on; None is all, for which the
-    encoder takes a minute a direction. seed: of the place that is masked in each sentence for the
-    fill-in, the same under every direction. Reports the share that is done. Raises the refusals of
-    `head`, `load` and `standard_head`.
+    The directions are both, only left and only right, with the same encoder weights.
+
+    Args:
+        model: name of the encoder.
+        sentences: number of test sentences.
+        report: progress callback; receives the share done.
+        feature: sentence vector that the head reads, of `FEATURES`.
+        training: number of sentences that the refitted heads are trained on; None for all, which
+            take the encoder a minute per direction.
+        seed: seed of the masked position of each sentence, the same under every direction.
+
+    Raises:
+        UserError: errors of `head`, `load` and `standard_head`.
     """
     standard = standard_head(model, feature, lambda: report(0.0, 0.0))
     pretrained, guesser = load(model), head(model)
     test, labels = sentiment_split()[1], features.parts()
     ids = tokenize(pretrained, test.texts[:sentences])
     existing = {name: features.ids(model, name)[:training] for name in ("train", "validation")}
-    # One sentence through the network is one unit of work.
+    # The unit of progress is one sentence in one forward pass.
     total, done = 2 * (3 * len(ids) + sum(map(len, existing.values()))), 0
 
     def progress(count: int) -> Report:
@@ -77,7 +86,7 @@ def direction(
 def _one_hidden(
     pretrained: Pretrained, ids: tuple[np.ndarray, ...], seed: int
 ) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
-    """Each sentence with one token masked, drawn with (seed, its number); where, and which."""
+    """Return the sentences with one token masked each, its position and its true id."""
     masked, positions, truth = [], [], []
     for number, item in enumerate(ids):
         words = np.flatnonzero(~special(pretrained, item))

@@ -1,4 +1,4 @@
-"""Many sentences through an encoder: sentence vectors, under any padding and any attention mask."""
+"""Sentence vectors of many sentences from an encoder, under any padding and attention mask."""
 
 from __future__ import annotations
 
@@ -15,17 +15,20 @@ from seqviz.models.texts import ReadBy
 
 Side = Literal["right", "left"]
 Looks = Literal["left", "right"]
-MAX_TOKENS = (
-    64  # tokens of a sentence, [CLS] and [SEP] among them, where nobody says another number
-)
-# Tokens in one batch. On a CPU more are no faster, and so few take a fifth of a second, after which
-# the work can be left; a GPU is idle between small batches.
+MAX_TOKENS = 64  # default limit of a sentence in tokens, [CLS] and [SEP] included
+# Tokens of a batch. More are not faster on a CPU, and these take a fifth of a second, after which a
+# job can be cancelled; a GPU is idle between small batches.
 _CPU, _GPU = 512, 16_384
 
 
 @dataclass(frozen=True)
 class SentenceBatch:
-    """Sentences padded to one length. real: False where a token is padding."""
+    """Sentences padded to one length.
+
+    Attributes:
+        ids: token ids.
+        real: False where a token is padding.
+    """
 
     ids: Int[np.ndarray, "sentence token"]
     real: Bool[np.ndarray, "sentence token"]
@@ -33,11 +36,13 @@ class SentenceBatch:
 
 @dataclass(frozen=True)
 class Vectors:
-    """What a classifier can read of each sentence, float32, from the last layer.
+    """Sentence vectors that a classifier can read, float32, from the last layer.
 
-    cls: the vector of [CLS]. mean: of the real tokens' vectors, [CLS] and [SEP] among them. pooler:
-    tanh(W cls + b), the layer that BERT's next-sentence task was trained with; [sentence, 0] where
-    the encoder has none.
+    Attributes:
+        cls: vector of [CLS].
+        mean: mean of the real tokens' vectors, [CLS] and [SEP] included.
+        pooler: tanh(W cls + b), the layer trained with BERT's next-sentence task; [sentence, 0] if
+            the encoder has none.
     """
 
     cls: Float[np.ndarray, "sentence d_model"]
@@ -50,7 +55,13 @@ def tokenize(
     texts: Sequence[Annotated[str, ReadBy("pretrained")]],
     longest: int = MAX_TOKENS,
 ) -> tuple[Int[np.ndarray, "token"], ...]:
-    """The token ids of each text with [CLS] and [SEP], cut to `longest` tokens."""
+    """Return the token ids of each text with [CLS] and [SEP].
+
+    Args:
+        pretrained: the model.
+        texts: the texts.
+        longest: number of tokens to which a text is truncated.
+    """
     with pretrained.lock:
         result = pretrained.tokenizer(
             list(texts), truncation=True, max_length=longest, return_attention_mask=False
@@ -59,7 +70,12 @@ def tokenize(
 
 
 def buckets(lengths: Sequence[int] | np.ndarray, size: int = 64) -> list[np.ndarray]:
-    """The places of all sentences in groups of `size`, those of like length together."""
+    """Return the indices of all sentences in groups of similar length.
+
+    Args:
+        lengths: number of tokens of each sentence.
+        size: sentences per group.
+    """
     order = np.argsort(np.asarray(lengths), kind="stable")
     return [order[start : start + size] for start in range(0, len(order), size)]
 
@@ -67,9 +83,13 @@ def buckets(lengths: Sequence[int] | np.ndarray, size: int = 64) -> list[np.ndar
 def pad(
     ids: Sequence[np.ndarray], padding: int, side: Side = "right", length: int | None = None
 ) -> SentenceBatch:
-    """Sentences side by side, padded to the longest, or to `length` where that is more.
+    """Return sentences as one padded batch.
 
-    padding: the id of [PAD]. side: on which the padding stands.
+    Args:
+        ids: token ids of each sentence.
+        padding: id of [PAD].
+        side: side of the padding.
+        length: minimum width of the batch in tokens; by default that of the longest sentence.
     """
     lengths = np.array([len(item) for item in ids])
     width = max(int(lengths.max()), length or 0)
@@ -89,12 +109,19 @@ def hidden(
     visibility: Looks | None = None,
     masked: bool = True,
 ) -> tuple[Any, Any]:
-    """One pass: the last layer [sentence, token, d_model] and the pooler's output, or None.
+    """Run one forward pass over a batch.
 
-    visibility: None is the encoder's own way, at all tokens; "left" lets a token look at itself
-    and what
-    comes before it, "right" at itself and what follows. masked: whether the network is told which
-    tokens are padding; if not, they are tokens like others.
+    Args:
+        network: the network.
+        device: torch device.
+        batch: the sentences.
+        visibility: None for the encoder's own attention to all tokens; "left" where a token attends
+            to itself and those before it, "right" to itself and those after it.
+        masked: True where the network is told which tokens are padding; else they are ordinary
+            tokens.
+
+    Returns:
+        Output of the last layer [sentence, token, d_model], and that of the pooler or None.
     """
     import torch
 
@@ -115,7 +142,7 @@ def hidden(
 
 
 class Pooled(NamedTuple):
-    """`Vectors` as tensors."""
+    """`Vectors` as torch tensors."""
 
     cls: Any
     mean: Any
@@ -123,9 +150,14 @@ class Pooled(NamedTuple):
 
 
 def pooled(last: Any, pooler: Any, real: Any) -> Pooled:
-    """What can be read of one pass; `real` is the batch's, as a tensor.
+    """Return the sentence vectors of one forward pass.
 
-    [CLS] is the first real token: with padding on the left it stands behind the padding.
+    [CLS] is the first real token: with padding on the left, it follows the padding.
+
+    Args:
+        last: output of the last layer, [sentence, token, d_model].
+        pooler: output of the pooler, or None.
+        real: bool [sentence, token]; False where a token is padding.
     """
     import torch
 
@@ -146,13 +178,20 @@ def vectors(
     length: int | None = None,
     masked: bool = True,
 ) -> Vectors:
-    """The vectors of sentences (`tokenize`), in the order in which they were given.
+    """Return the vectors of sentences, in the given order.
 
-    report: called with the share that is done after each batch; what it raises ends the work.
-    allowed: `visibility` of `hidden`. side, length: of the padding; the positions
-    of an encoder are absolute, so padding on the left moves a sentence to later positions. masked:
-    as in `hidden`; the mean is over real tokens even where the network is not told. The library's
-    pooler reads the first place, so with padding on the left it reads a [PAD]: real, and shown.
+    Positions of an encoder are absolute: padding on the left moves a sentence to later positions.
+    The pooler of transformers reads the first position, a [PAD] under padding on the left; this is
+    kept.
+
+    Args:
+        pretrained: the encoder.
+        ids: token ids of each sentence, of `tokenize`.
+        report: called with the share done after each batch; an exception it raises ends the work.
+        allowed: `visibility` of `hidden`.
+        side: side of the padding.
+        length: minimum width of a batch in tokens.
+        masked: as in `hidden`; the mean is over real tokens in either case.
     """
     padding = pretrained.tokenizer.pad_token_id
     retained: list[tuple[np.ndarray, ...]] = []
@@ -182,7 +221,7 @@ def vectors(
 
 
 def _portions(ids: Sequence[np.ndarray], length: int, tokens: int) -> Iterator[np.ndarray]:
-    """The buckets in portions of about so many tokens, with the padding."""
+    """Yield the buckets in portions of about so many tokens, with padding."""
     lengths = np.array([len(item) for item in ids])
     for indices in buckets(lengths):
         size = max(1, tokens // max(int(lengths[indices].max()), length))

@@ -1,8 +1,8 @@
-"""The sentence vectors of a frozen encoder, computed once: the slow part of training a head.
+"""Cached sentence vectors of a frozen encoder, the slow part of training a head.
 
-Kept in memory and, as they depend on nothing but weights and sentences, in `<cache>/features/`. A
-file there is whole or absent: it is written beside its place and moved into it, and one that cannot
-be read, or is not of these weights and sentences, is computed anew.
+They are cached in memory and, since they depend only on weights and sentences, in
+`<cache>/features/`. Files are written atomically; one that is unreadable, or belongs to other
+weights or sentences, is recomputed.
 """
 
 from __future__ import annotations
@@ -31,17 +31,20 @@ from seqviz.models import store
 from seqviz.models.pretrained import load
 
 SPLITS = ("train", "validation", "test")
-VALIDATION = 800  # sentences at the end of the training set, set apart
+VALIDATION = 800  # sentences at the end of the training set
 MAX_TOKENS = 64  # tokens; the longest sentence has 67, one in a thousand is cut
-_VERSION = 1  # to be raised where the same sentences would give other vectors
+_VERSION = 1  # raise it when the same sentences give other vectors
 _MODELS = 2  # in memory at once: 46 MB each for a model as wide as MiniLM
 
 
 @dataclass(frozen=True)
 class Features:
-    """The vectors of one part of the sentences.
+    """Sentence vectors of one part of the sentences.
 
-    seconds: that the network took for them, when it did. origin: "disk" or "computed".
+    Attributes:
+        vectors: the vectors.
+        seconds: time that the network took to compute them.
+        origin: "disk" or "computed".
     """
 
     vectors: Vectors
@@ -51,12 +54,12 @@ class Features:
 
 _kept: OrderedDict[tuple[str, str, int | None], Features] = OrderedDict()
 _guard = threading.Lock()
-_making = threading.Lock()  # one computation at a time; who asks for the same waits for it
+_making = threading.Lock()  # one computation at a time
 
 
 @cache
 def parts() -> dict[str, Labeled]:
-    """The sentences by part: 7,272 to train on, 800 for validation, 2,000 for the test."""
+    """Return the sentences by part: 7,272 for training, 800 for validation, 2,000 for the test."""
     train, test = sentiment_split()
     cut = len(train.texts) - VALIDATION
     return {
@@ -68,7 +71,12 @@ def parts() -> dict[str, Labeled]:
 
 @cache
 def ids(model: str, part: str) -> tuple[Int[np.ndarray, "token"], ...]:
-    """The token ids of a part's sentences."""
+    """Return the token ids of the sentences of a part.
+
+    Args:
+        model: name of the model.
+        part: one of `SPLITS`.
+    """
     return encoding.tokenize(load(model), parts()[part].texts, MAX_TOKENS)
 
 
@@ -78,21 +86,27 @@ def features(
     first: int | None = None,
     report: Callable[[float], object] = lambda fraction: None,
 ) -> Features:
-    """The vectors of a part (`SPLITS`) or its `first` sentences: from memory, disk, or computed.
+    """Return the vectors of a part, from memory, from disk or computed.
 
-    report: called with the share that is done; what it raises ends the work, and nothing is kept.
-    Raises the refusals of `pretrained.load`, and UserError("encoder_only") for a decoder.
+    Args:
+        model: name of the encoder.
+        part: one of `SPLITS`.
+        first: number of sentences from the start; None for all.
+        report: called with the share done; an exception it raises ends the work uncached.
+
+    Raises:
+        UserError: errors of `pretrained.load`; "encoder_only" for a decoder.
     """
     key = (model, part, first)
     with _guard:
-        if key in _kept:  # at once, even while others are being computed
+        if key in _kept:  # without waiting for another computation
             _kept.move_to_end(key)
             return _kept[key]
-    while not _making.acquire(timeout=0.2):  # in small pieces: who waits can still leave
+    while not _making.acquire(timeout=0.2):  # short waits, so that a waiting job can be cancelled
         report(0.0)
     try:
         with _guard:
-            if key in _kept:  # whom we waited for has made it
+            if key in _kept:  # computed during the wait
                 return _kept[key]
         features = _read(_path(model, part, first)) or _compute(model, part, first, report)
         _keep(key, features)
@@ -111,9 +125,10 @@ def _keep(key: tuple[str, str, int | None], features: Features) -> None:
 
 
 def recall(model: str) -> None:
-    """What is on disk, into memory, so that no student waits for it; nothing is computed.
+    """Load the vectors on disk into memory, so that no user waits for it; compute nothing.
 
-    Raises UserError("not_fetched") where the model itself is not here.
+    Raises:
+        UserError: "not_fetched" if the model is not on this machine.
     """
     for part in SPLITS:
         result = _read(_path(model, part, None))
@@ -122,7 +137,7 @@ def recall(model: str) -> None:
 
 
 def ready(model: str) -> bool:
-    """Whether all parts are in memory or on disk. (A damaged file counts as there.)"""
+    """Return True where all parts are in memory or on disk, even in a damaged file."""
     with _guard:
         existing = {part for name, part, first in _kept if name == model and first is None}
     if existing == set(SPLITS):
@@ -133,7 +148,12 @@ def ready(model: str) -> bool:
 
 
 def make(model: str, report: Report = no_progress) -> None:
-    """A job: the vectors of all parts, 50 to 100 s on one core."""
+    """Compute the vectors of all parts (a job), 50 to 100 s on one core.
+
+    Args:
+        model: name of the encoder.
+        report: progress callback; receives the share done.
+    """
     counts = {split: len(parts()[split].texts) for split in SPLITS}
     total, before = sum(counts.values()), 0
     for split, count in counts.items():
@@ -162,10 +182,7 @@ def _compute(
 
 
 def _path(model: str, part: str, first: int | None) -> Path:
-    """The file's name says what the vectors depend on, hashed.
-
-    That is the model's files, the libraries that run it, and the sentences.
-    """
+    """Return the path of a file, named by a hash of model files, library versions and sentences."""
     stored = store.stored(model)
     if stored is None:
         raise UserError(
@@ -179,17 +196,17 @@ def _path(model: str, part: str, first: int | None) -> Path:
 
 
 def _read(path: Path) -> Features | None:
-    """What the file has, or None where there is none or it is damaged (zip's checksums tell)."""
+    """Return the vectors in a file; None if it is missing or damaged (zip has checksums)."""
     try:
         with np.load(path, allow_pickle=False) as file:
             vectors = Vectors(file["cls"], file["mean"], file["pooler"])
             return Features(vectors, float(file["seconds"]), "disk")
-    except Exception:  # of any kind: a damaged archive may say anything
+    except Exception:  # a damaged archive may raise any exception
         return None
 
 
 def _write(path: Path, vectors: Vectors, seconds: float) -> None:
-    """Whole or not at all. A disk that is full or read-only only means that there is no cache."""
+    """Write the vectors atomically; a full or read-only disk only means that nothing is cached."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write.atomic_write(path) as created:

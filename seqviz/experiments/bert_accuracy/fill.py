@@ -1,4 +1,4 @@
-"""Fill in: how well hidden, replaced and untouched tokens are guessed (Devlin et al. 2019)."""
+"""Fill-in accuracy for masked, replaced and unchanged tokens (Devlin et al. 2019)."""
 
 from __future__ import annotations
 
@@ -36,15 +36,23 @@ from seqviz.models.texts import ModelText
 
 CANDIDATES = 8
 _BATCH = 32  # sentences: a quarter of a second
-_CHUNK = 256  # places whose scores are in memory at once: 31 MB
+_CHUNK = 256  # positions whose scores are in memory at once: 31 MB
 
 
 def fill_in(settings: FillSettings, report: Report = no_progress, model: str = "minilm") -> FillIn:
-    """A job: corrupt the first test sentences as BERT's training does and rank the true tokens.
+    """Corrupt the first test sentences as in BERT's training and rank the true tokens (a job).
 
-    Each sentence has a seed of its own, (settings.seed, its number), so that the first 200 are the
-    same in a run of 200 and in one of 2,000. Reports the share that is done. Raises ValueError for
-    shares that are no shares, and the refusals of `head`.
+    Each sentence has its own seed, (settings.seed, its number), so the first 200 are the same in a
+    run of 200 and in one of 2,000.
+
+    Args:
+        settings: number of sentences, shares and seed.
+        report: progress callback; receives the share done.
+        model: name of the model.
+
+    Raises:
+        ValueError: shares out of range.
+        UserError: errors of `head`.
     """
     guesser = head(model)
     ids = tokenize(guesser, sentiment_split()[1].texts[: settings.sentences])
@@ -78,7 +86,14 @@ def fill_in_by_share(
     report: Report = no_progress,
     model: str = "minilm",
 ) -> tuple[FillIn, ...]:
-    """A job: `fill_in` with each share of selected tokens in place of that of `settings`."""
+    """Run `fill_in` for several shares of selected tokens (a job).
+
+    Args:
+        settings: the other settings.
+        shares: shares that replace that of `settings`.
+        report: progress callback; receives the share done.
+        model: name of the model.
+    """
     n = len(shares)
     return tuple(
         fill_in(replace(settings, share=share), scale_report(report, k / n, (k + 1) / n), model)
@@ -94,11 +109,15 @@ def ranked(
     visibility: Looks | None = None,
     report: Callable[[float], object] = lambda share: None,
 ) -> Int[np.ndarray, "place"]:
-    """The ranks of the true tokens, sentence by sentence.
+    """Return the ranks of the true tokens at the given positions, sentence by sentence.
 
-    guesser: of `head`. ids: as the network sees them. positions, truth: where to look, and which
-    token should be there. visibility: see `encoding.hidden`. Scores are made at these places only.
-    report: called with the share that is done after each batch.
+    Args:
+        guesser: model with a fill-in head, of `head`.
+        ids: token ids of each sentence as the network reads them.
+        positions: positions to predict, for each sentence.
+        truth: true token ids at these positions.
+        visibility: see `encoding.hidden`.
+        report: called with the share done after each batch.
     """
     results: list[np.ndarray] = [np.zeros(0, int)] * len(ids)
     done = 0
@@ -121,7 +140,7 @@ def _ranks(
     network: Any, device: str, batch: SentenceBatch, cells: tuple[np.ndarray, np.ndarray],
     truth: np.ndarray, visibility: Looks | None,
 ) -> Int[np.ndarray, "place"]:  # fmt: skip
-    """Return the rank of the true token at each place; cells: sentence and token of each."""
+    """Return the rank of the true token at each cell, a (sentence, token) index of the batch."""
     import torch
 
     vectors = hidden(network, device, batch, visibility=visibility)[0][cells]
@@ -136,11 +155,19 @@ def _ranks(
 def guesses(
     model: str, text: ModelText, index: int, treatments: Sequence[str] = TREATMENTS, seed: int = 0
 ) -> Guesses:
-    """The best guesses at one token of a text: as [MASK], as a random token, and left alone.
+    """Return the best guesses at one token shown as [MASK], as a random token and unchanged.
 
-    index: index of the token, [CLS] is 0; a word of several pieces is hidden piece by piece. seed:
-    of the random token. Raises ValueError when `index` is no token of the text, and the refusals of
-    `head`.
+    Args:
+        model: name of the model.
+        text: the text.
+        index: index of the token, with [CLS] at 0; a word of several pieces is hidden piece by
+            piece.
+        treatments: the treatments, of `TREATMENTS`.
+        seed: seed of the random token.
+
+    Raises:
+        ValueError: `index` is not a token of the text.
+        UserError: errors of `head`.
     """
     guesser = head(model)
     tokens = _tokens(guesser, text, index)
@@ -156,9 +183,16 @@ def guesses(
 
 
 def guesses_by_direction(model: str, text: ModelText, index: int) -> Guesses:
-    """The best guesses at one token as [MASK]: looking both ways, only left, only right.
+    """Return the best guesses at one [MASK] with attention to both sides, left only, right only.
 
-    Arguments and refusals as in `guesses`.
+    Args:
+        model: name of the model.
+        text: the text.
+        index: index of the token, with [CLS] at 0.
+
+    Raises:
+        ValueError: `index` is not a token of the text.
+        UserError: errors of `head`.
     """
     import torch
 
@@ -172,17 +206,22 @@ def guesses_by_direction(model: str, text: ModelText, index: int) -> Guesses:
 
 
 def special(model: Pretrained, ids: np.ndarray) -> np.ndarray:
-    """Which tokens were put there by the tokenizer."""
+    """Return True for [CLS], [SEP] and [PAD].
+
+    Args:
+        model: the model.
+        ids: token ids.
+    """
     tokenizer = model.tokenizer
     return np.isin(ids, [tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id])
 
 
 @lru_cache(maxsize=8)
 def frequency(model: str) -> Int[np.ndarray, "token"]:
-    """Each token's rank by how often it comes in the training sentences; 1 is the most frequent.
+    """Return each token's rank by frequency in the training sentences, 1 for the most frequent.
 
-    Equally frequent tokens in the order of the vocabulary. What always guesses by frequency alone
-    is the baseline of `fill_in`.
+    Ties are in the order of the vocabulary. Guessing by frequency alone is the baseline of
+    `fill_in`.
     """
     loaded = load(model)
     ids = tokenize(loaded, sentiment_split()[0].texts)
@@ -210,7 +249,7 @@ def _best(
     conditions: tuple[str, ...],
     allowed: Any = None,
 ) -> Guesses:
-    """One pass over all conditions, one a row, and what is likeliest at the place in each."""
+    """Return the likeliest tokens at the index under each condition, one per row of a batch."""
     truth = int(tokens.ids[index])
 
     def work(network: Any, device: str) -> tuple[np.ndarray, ...]:
@@ -243,13 +282,13 @@ def _best(
 
 
 def _rank(scores: Any, goal: Any) -> np.ndarray:
-    """1 + how many tokens score higher than the true one."""
+    """Return 1 + the number of tokens that score higher than the true one."""
     rank: np.ndarray = (1 + (scores > scores.gather(1, goal)).sum(1)).cpu().numpy()
     return rank
 
 
 def _first_word(model: Pretrained) -> int:
-    """The id after the last reserved one; 999 in bert-base-uncased, behind [unused993]."""
+    """Return the id after the last reserved token; 999 in bert-base-uncased, after [unused993]."""
     with model.lock:
         vocabulary = model.tokenizer.get_vocab()
     reserved = [

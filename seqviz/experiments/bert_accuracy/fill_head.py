@@ -1,4 +1,4 @@
-"""Which models can guess hidden tokens: MiniLM with the head we trained, BERT with its own."""
+"""Models with a fill-in head: MiniLM with the shipped head, BERT with its own."""
 
 from __future__ import annotations
 
@@ -21,13 +21,17 @@ _lock = threading.Lock()
 
 
 def head(model: str) -> Pretrained:
-    """A model that guesses hidden tokens: its network has `fill_in`, from vectors to scores.
+    """Return the model whose network has a `fill_in` head, from vectors to scores.
 
-    For minilm low-rank changes and head come from assets/checkpoints (`tools` has the script that
-    trained them), other encoders need a head in their own file. One object per process; all big
-    tensors are those of the shared model. Raises UserError("damaged") when our file is missing or
-    not the one its card describes, UserError("no_fill_in_head") for a model without a head, and the
-    refusals of `load`.
+    One object per process.
+
+    Low-rank changes and head of minilm come from assets/checkpoints (`tools` has the training
+    script); other encoders need a head in their own file. All large tensors are those of the shared
+    model.
+
+    Raises:
+        UserError: "damaged" if the shipped file is missing or does not match its card;
+            "no_fill_in_head" for a model without a head; errors of `load`.
     """
     shared = load(model)
     with _lock:
@@ -38,7 +42,15 @@ def head(model: str) -> Pretrained:
 
 
 def hidden_place(pretrained: Pretrained, tokens: Tokens) -> int:
-    """Where the first [MASK] of a text stands. Raises UserError("nothing_hidden") without one."""
+    """Return the position of the first [MASK] of a text.
+
+    Args:
+        pretrained: the model.
+        tokens: tokens of the text.
+
+    Raises:
+        UserError: "nothing_hidden" if there is none.
+    """
     hidden = np.flatnonzero(tokens.ids == pretrained.tokenizer.mask_token_id)
     if not hidden.size:
         raise UserError("nothing_hidden", "No token of this text is hidden: write [MASK] for one.")

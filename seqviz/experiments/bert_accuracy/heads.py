@@ -1,7 +1,7 @@
-"""The linear head of a classifier, trained on sentence vectors that are already there.
+"""Linear classification heads, trained on cached sentence vectors.
 
-With the encoder frozen its vectors never change, so an epoch is a few thousand tiny steps. Several
-random seeds are trained side by side: one array has the heads of all runs.
+With a frozen encoder the vectors never change, so an epoch is a few thousand tiny steps. Several
+random seeds are trained at once: one array has the heads of all runs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,14 @@ DECAY = 0.01  # of the weights, not of the bias
 
 @dataclass(frozen=True)
 class Fitted:
-    """One head a run, and how its training went; epoch 0 is before it."""
+    """Heads of all runs and their learning curves; epoch 0 is before training.
+
+    Attributes:
+        heads: one head per run.
+        loss: cross-entropy in nats, in training.
+        accuracy: accuracy in training, in [0, 1].
+        validation: accuracy on the validation sentences, in [0, 1].
+    """
 
     heads: tuple[LinearHead, ...]
     loss: Float[np.ndarray, "run epoch"]
@@ -39,14 +46,28 @@ class Fitted:
 
 
 class Adam:
-    """AdamW (Loshchilov and Hutter 2019, algorithm 2), as torch.optim.AdamW steps, in place."""
+    """AdamW that updates an array in place with the steps of torch.optim.AdamW.
+
+    Args:
+        array: the weights.
+        rate: learning rate.
+        decay: weight decay.
+
+    References:
+        Loshchilov and Hutter (2019), algorithm 2.
+    """
 
     def __init__(self, array: np.ndarray, rate: float, decay: float):
         self.array, self.rate, self.decay = array, rate, decay
         self.first, self.second, self.steps = np.zeros_like(array), np.zeros_like(array), 0
 
     def step(self, gradient: np.ndarray, share: float = 1.0) -> None:
-        """Move the array one step against the gradient, by `share` of the learning rate."""
+        """Update the array by one step.
+
+        Args:
+            gradient: gradient of the loss by the array.
+            share: factor of the learning rate.
+        """
         (b1, b2), self.steps, rate = _FORGET, self.steps + 1, self.rate * share
         self.first += (1 - b1) * (gradient - self.first)
         self.second += (1 - b2) * (gradient**2 - self.second)
@@ -56,7 +77,13 @@ class Adam:
 
 
 def new_head(width: int, seed: int, classes: int = 2) -> LinearHead:
-    """A head before training: weights from a normal of width 0.02, no bias."""
+    """Return a head before training: normal weights of standard deviation 0.02, no bias.
+
+    Args:
+        width: dimension of the vectors.
+        seed: random seed.
+        classes: number of classes.
+    """
     weight = np.random.RandomState(seed).normal(0, _SPREAD, (classes, width))
     return LinearHead(weight.astype(np.float32), np.zeros(classes, np.float32))
 
@@ -64,7 +91,12 @@ def new_head(width: int, seed: int, classes: int = 2) -> LinearHead:
 def apply(
     head: LinearHead, vectors: Float[np.ndarray, "sentence d"]
 ) -> Float[np.ndarray, "sentence"]:
-    """Probability of "positive" for each sentence: softmax of the two logits."""
+    """Return the probability of "positive" of each sentence, softmax of the two logits.
+
+    Args:
+        head: the head.
+        vectors: sentence vectors.
+    """
     logits = vectors.astype(np.float64) @ head.weight.T.astype(np.float64) + head.bias
     return 1 / (1 + np.exp(logits[:, 0] - logits[:, 1]))
 
@@ -82,10 +114,19 @@ def fit(
     decay: float = DECAY,
     each: Callable[[Fitted, int], object] = lambda so_far, epoch: None,
 ) -> Fitted:
-    """Train one head a seed by AdamW on cross-entropy; the learning rate falls evenly to zero.
+    """Train a head per seed by AdamW on cross-entropy; the learning rate falls linearly to 0.
 
-    Every run draws its own head and its own order of the sentences from its seed. each: called
-    before training and after each epoch with what is known so far and the number of the epoch.
+    Args:
+        vectors: sentence vectors for training.
+        positive: their labels.
+        validation: sentence vectors for validation.
+        validation_positive: their labels.
+        epochs: number of epochs.
+        rate: initial learning rate.
+        batch: sentences per batch.
+        seeds: random seed of each run, for its initial head and its order of the sentences.
+        decay: weight decay of the weights; the bias has none.
+        each: called before training and after each epoch with the result so far and the epoch.
     """
     data, label = np.ascontiguousarray(vectors, np.float32), positive.astype(np.int64)
     randoms = [np.random.RandomState(seed) for seed in seeds]
@@ -97,7 +138,7 @@ def fit(
     loss, accuracy, valid = (np.zeros((runs, epochs + 1)) for _ in range(3))
     heads = tuple(
         LinearHead(w, b) for w, b in zip(weight, bias, strict=True)
-    )  # views: they learn along
+    )  # views, updated by training
     result = Fitted(heads, loss, accuracy, valid)
     full = np.broadcast_to(label, (runs, count))
     loss[:, 0], accuracy[:, 0], _ = _score(data @ weight.transpose(0, 2, 1) + bias[:, None], full)
@@ -124,12 +165,12 @@ def fit(
 def _score(
     logits: Float[np.ndarray, "run sentence class"], truth: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean cross-entropy and accuracy of each run, and the slope of the mean by the logits.
+    """Return cross-entropy and accuracy of each run, and the gradient of the mean by the logits.
 
-    Of two classes: softmax is the sigmoid of the difference, log(1 + e^x) the cross-entropy.
+    For two classes, softmax is the sigmoid of the difference x, and cross-entropy log(1 + e^x).
     """
     sign = 1 - 2 * truth
-    wrong = sign * (logits[..., 1] - logits[..., 0])  # by how much the other class is ahead
+    wrong = sign * (logits[..., 1] - logits[..., 0])  # logit of the wrong class minus true one
     loss = np.logaddexp(0, wrong)
     slope = (sign / truth.shape[1] * np.exp(wrong - loss)).astype(np.float32)
     return loss.mean(1), (wrong < 0).mean(1), np.stack([-slope, slope], -1)
@@ -138,10 +179,16 @@ def _score(
 def train_head(
     settings: TuneSettings, each: Callable[[Fitted, int], object] = lambda so_far, epoch: None
 ) -> Tuned:
-    """The regimes "random" and "head", with the encoder frozen; well under a second.
+    """Train heads in the regimes "random" and "head", with a frozen encoder.
 
-    Uses `features`, which computes for a minute where nothing is cached. Raises UserError
-    ("no_pooler") where the encoder has none.
+    It takes well under a second; uncached `features` take about a minute.
+
+    Args:
+        settings: regime, model, feature and training settings.
+        each: see `fit`.
+
+    Raises:
+        UserError: "no_pooler" if the encoder has none; errors of `features`.
     """
     parts_of = {part: chosen(settings.model, part, settings.feature) for part in ("train", "test")}
     labels = parts()
@@ -173,15 +220,20 @@ def train_head(
 
 
 def accuracies(settings: TuneSettings, seeds: Sequence[int]) -> Float[np.ndarray, "seed"]:
-    """The share of the test sentences that a head is right on, one head a seed.
+    """Return the test accuracy of one head per seed, in [0, 1].
 
-    A seed draws its head and its order as in `fit`, and where fewer than all sentences are trained
-    on it draws these as well, each once. Uses `features`; raises as `train_head`.
+    Args:
+        settings: model, feature and training settings.
+        seeds: seeds of head and order, see `fit`, and of the drawn training sentences (without
+            repeats) where `settings.sentences` is fewer than all.
+
+    Raises:
+        UserError: errors of `train_head`.
     """
     model, feature, labels = settings.model, settings.feature, parts()
     vectors = {part: chosen(model, part, feature) for part in ("train", "validation", "test")}
     total = len(vectors["train"])
-    alike = settings.sentences >= total  # all have the same data: one array has all heads
+    alike = settings.sentences >= total  # with the same data, one array has all heads
     linear_heads: list[LinearHead] = []
     for some in [seeds] if alike else [[seed] for seed in seeds]:
         rows = (
@@ -206,14 +258,33 @@ def accuracies(settings: TuneSettings, seeds: Sequence[int]) -> Float[np.ndarray
 
 
 def chosen(model: str, part: str, feature: str) -> Float[np.ndarray, "sentence d"]:
-    """One feature of a part's sentences. Raises UserError("no_pooler")."""
+    """Return one feature of the sentences of a part.
+
+    Args:
+        model: name of the encoder.
+        part: one of `features.SPLITS`.
+        feature: one of `FEATURES`.
+
+    Raises:
+        ValueError: unknown feature.
+        UserError: "no_pooler" if the encoder has none; errors of `features`.
+    """
     check(load(model), feature)
     values: np.ndarray = getattr(features(model, part).vectors, feature)
     return values
 
 
 def check(pretrained: Pretrained, feature: str) -> None:
-    """Raise ValueError for an unknown feature, UserError("no_pooler") for one that is not there."""
+    """Raise an exception if an encoder does not have a feature.
+
+    Args:
+        pretrained: the encoder.
+        feature: name of the feature.
+
+    Raises:
+        ValueError: unknown feature.
+        UserError: "no_pooler" if the encoder has none.
+    """
     if feature not in FEATURES:
         raise ValueError(f"The feature must be one of {', '.join(FEATURES)}, not {feature!r}.")
     if feature == "pooler" and getattr(pretrained.network, "pooler", None) is None:
@@ -225,7 +296,12 @@ def check(pretrained: Pretrained, feature: str) -> None:
 
 @lru_cache(maxsize=8)
 def standard_head(model: str, feature: str = "mean") -> LinearHead:
-    """THE head that every experiment without training of its own uses; for MiniLM it is shipped."""
+    """Return the standard head, used by every experiment that trains none; MiniLM's is shipped.
+
+    Args:
+        model: name of the encoder.
+        feature: sentence vector that the head reads, of `FEATURES`.
+    """
     shipped = precomputed.find(fit_standard, {"model": model, "feature": feature})
     if shipped is None:
         return fit_standard(model, feature)
@@ -234,12 +310,23 @@ def standard_head(model: str, feature: str = "mean") -> LinearHead:
 
 
 def has_standard_head(model: str, feature: str = "mean") -> bool:
-    """Whether the standard head is there without any training."""
+    """Return True where the standard head is shipped, so that no training is needed.
+
+    Args:
+        model: name of the encoder.
+        feature: sentence vector that the head reads, of `FEATURES`.
+    """
     return precomputed.find(fit_standard, {"model": model, "feature": feature}) is not None
 
 
 def fit_standard(model: str, feature: str, report: Report = no_progress) -> LinearHead:
-    """A job: train the standard head, one setting for all features, seed 0."""
+    """Train the standard head (a job), with the same settings for all features and seed 0.
+
+    Args:
+        model: name of the encoder.
+        feature: sentence vector that the head reads, of `FEATURES`.
+        report: progress callback; receives the share done.
+    """
     make(model, report)
     training = ("train", "validation")
     vectors, labels = (chosen(model, part, feature) for part in training), parts()
@@ -252,7 +339,14 @@ def fit_as_standard(
     positive: Bool[np.ndarray, "sentence"],
     validation_positive: Bool[np.ndarray, "other"],
 ) -> LinearHead:
-    """A head fitted as the standard one is, on any vectors."""
+    """Train a head on any vectors with the settings of the standard head.
+
+    Args:
+        vectors: sentence vectors for training.
+        validation: sentence vectors for validation.
+        positive: labels for training.
+        validation_positive: labels for validation.
+    """
     return fit(
         vectors,
         positive,

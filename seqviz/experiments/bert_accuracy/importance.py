@@ -1,4 +1,4 @@
-"""How much each token of a sentence matters to a classifier, by attention and by gradient."""
+"""Token importance for a classifier, by attention and by gradient."""
 
 from __future__ import annotations
 
@@ -18,10 +18,14 @@ _BATCH = 32
 
 
 def attention_received(pretrained: Pretrained, ids: Sequence[np.ndarray]) -> Scores:
-    """The share of attention that each token receives, one array a sentence.
+    """Return the share of attention that each token receives, one array per sentence.
 
-    Mean over layers, heads, and the queries that are words: [CLS] and [SEP], which look and are
-    looked at in ways of their own (Clark et al. 2019), are left out as queries.
+    It is the mean over layers, heads and the queries that are words; [CLS] and [SEP] are excluded
+    as queries, since their attention has patterns of its own (Clark et al. 2019).
+
+    Args:
+        pretrained: the encoder.
+        ids: token ids of each sentence.
     """
 
     def received(network: Any, device: str, batch: SentenceBatch) -> Any:
@@ -32,7 +36,7 @@ def attention_received(pretrained: Pretrained, ids: Sequence[np.ndarray]) -> Sco
         layers: list[Any] = []
 
         def each(_: int) -> None:
-            weights = attention_hook.weights.pop()  # [sentence, head, query, key], not kept
+            weights = attention_hook.weights.pop()  # [sentence, head, query, key]
             layers.append((weights.mean(1) * asks[:, :, None]).sum(1))
 
         attention_hook = taps.AttentionHook(each=each)
@@ -46,11 +50,21 @@ def attention_received(pretrained: Pretrained, ids: Sequence[np.ndarray]) -> Sco
 def gradient_times_input(
     pretrained: Pretrained, ids: Sequence[np.ndarray], head: LinearHead, feature: str
 ) -> Scores:
-    """|gradient . input| of each token, one array a sentence.
+    """Return |gradient . input| of each token, one array per sentence.
 
     The gradient of logit("positive") - logit("negative") by the token's word vector, times that
-    vector, summed over its dimensions, without sign: gradient x input (Ancona et al. 2018, table 1;
-    Simonyan et al. 2013 take the gradient alone). Positions and segments are not part of the input.
+    vector, summed over its dimensions, without sign. Positions and segments are not part of the
+    input.
+
+    Args:
+        pretrained: the encoder.
+        ids: token ids of each sentence.
+        head: the classification head.
+        feature: sentence vector that the head reads, of `FEATURES`.
+
+    References:
+        Ancona et al. (2018), table 1: gradient x input. Simonyan et al. (2013) use the gradient
+            alone.
     """
 
     def slope(network: Any, device: str, batch: SentenceBatch) -> Any:
@@ -75,7 +89,7 @@ def _scores(
     ids: Sequence[np.ndarray],
     work: Callable[[Any, str, SentenceBatch], Any],
 ) -> Scores:
-    """`work` gives [sentence, token] for a batch; its rows without padding, in the given order."""
+    """Return the rows of `work`, [sentence, token] of a batch, unpadded and in the given order."""
     result: dict[int, np.ndarray] = {}
     for numbers, batch in _batches(pretrained, ids):
         rows = pretrained.run(work, batch).cpu().numpy()
@@ -92,7 +106,7 @@ def _batches(
 
 
 def _ends(batch: SentenceBatch) -> np.ndarray:
-    """Where [CLS] and [SEP] stand: first and last of the real tokens."""
+    """Return True for the first and the last real token, [CLS] and [SEP]."""
     ends = np.zeros_like(batch.real)
     rows = np.arange(len(ends))
     ends[:, 0] = True

@@ -1,4 +1,4 @@
-"""What eval() and train() do, and what they do not: dropout is one thing, gradients another."""
+"""Effects of eval() and train(), which switch dropout and not gradients."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ MODES = ("eval", "train")
 
 
 def modes(model: str, text: ModelText, repeats: int = 20, seed: int = 0) -> ModeComparison:
-    """A sentence `repeats` times in evaluation mode and in training mode, nothing being trained.
+    """Run a sentence repeatedly in evaluation and in training mode, without training.
 
-    Of a longer one the first 64 tokens. `network.train()` switches dropout on, `network.eval()`
-    switches it off, and that is all they do in an encoder. Whether a gradient can be computed is
-    another switch: `gradient` [mode, no_grad] is found by trying, once as it is and once under
-    `torch.no_grad()`. With the standard head on the mean; dropout's random numbers follow from
-    `seed`.
+    `network.train()` switches dropout on and `network.eval()` off; in an encoder they do nothing
+    else. Gradients are a separate switch: `gradient` [mode, no_grad] is tested as is and under
+    `torch.no_grad()`. The standard head reads the mean.
+
+    Args:
+        model: name of the encoder.
+        text: the sentence, truncated to 64 tokens.
+        repeats: number of runs in each mode.
+        seed: seed of dropout.
     """
     return measure(load(model), standard_head(model), text, repeats, seed)
 
@@ -35,7 +39,15 @@ def measure(
     repeats: int,
     seed: int,
 ) -> ModeComparison:
-    """`modes` with any head on the mean."""
+    """Run `modes` with any head on the mean.
+
+    Args:
+        pretrained: the encoder.
+        head: the classification head.
+        text: the sentence, truncated to 64 tokens.
+        repeats: number of runs in each mode.
+        seed: seed of dropout.
+    """
     import torch
 
     ids = tokenize(pretrained, [text])

@@ -1,4 +1,4 @@
-"""The same sentences padded to any length, on either side, the network told so or not."""
+"""Effect of padding to any length, on either side, with and without the attention mask."""
 
 from __future__ import annotations
 
@@ -34,16 +34,22 @@ from seqviz.models import texts
 from seqviz.models.pretrained import Pretrained, load
 from seqviz.models.texts import ModelText
 
-LONG, FEW = 128, 300  # beyond so many tokens, so few sentences
+LONG, FEW = 128, 300  # above `LONG` tokens, `FEW` sentences
 _SCORES = 2**19  # query-key pairs of a batch: two sentences of 512 tokens, 0.4 s
 _MOST = 64  # sentences of a batch
 _SIDES: tuple[Side, ...] = ("right", "left")  # as in `results.SIDES`
-_SHOWN = 8  # paddings of a student's sentence
+_SHOWN = 8  # [PAD] tokens displayed after the user's sentence
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What one pass over some sentences gives; see `Padding`."""
+    """Result of one forward pass over sentences; see `Padding`.
+
+    Attributes:
+        vectors: sentence vectors.
+        on_pads: share of a real token's attention on [PAD], mean over real tokens, heads and
+            layers.
+    """
 
     vectors: Float[np.ndarray, "sentence d"]
     on_pads: Float[np.ndarray, "sentence"]
@@ -57,13 +63,20 @@ def padding(
     feature: str = "mean",
     n_sentences: int = FEW,
 ) -> Padding:
-    """A job: the first test sentences, padded to each length on each side, told and untold.
+    """Pad test sentences to each length on each side, with and without the mask (a job).
 
-    lengths: tokens, at most what the encoder has positions for (512). n_sentences: so many
-    sentences are
-    tried beyond `LONG` tokens, as each costs twenty times as much; the others are nan there.
-    Reports the share that is done. Raises ValueError for a length beyond the positions, and the
-    refusals of `load` and `standard_head`.
+    Args:
+        model: name of the encoder.
+        sentences: number of sentences.
+        lengths: lengths in tokens, at most the encoder's positions (512).
+        report: progress callback; receives the share done.
+        feature: sentence vector that the head reads, of `FEATURES`.
+        n_sentences: number of sentences above `LONG` tokens, where each takes twenty times as long;
+            the others are nan there.
+
+    Raises:
+        ValueError: no length, or one beyond the positions.
+        UserError: errors of `load` and `standard_head`.
     """
     head = standard_head(model, feature, lambda: report(0.0, 0.0))
     pretrained = load(model)
@@ -83,7 +96,7 @@ def padding(
                     some = [ids[n] for n in numbers]
                     observed = _pass(pretrained, some, length, side, masking == "told", feature)
                     table[:, t, s, column, numbers] = _measures(observed, head, before[numbers])
-                    done += len(numbers) * length  # the time grows with it, and a little faster
+                    done += len(numbers) * length  # time grows a little faster than the length
                     report(done / total, done / total)
     plain = heads.apply(head, before)
     return Padding(
@@ -98,10 +111,21 @@ def pads_in_mean(
     report: Report = no_progress,
     n_sentences: int = FEW,
 ) -> PadsInMean:
-    """A job: as `padding`, on the right, with the mean over all tokens: who forgets the mask there.
+    """Run `padding` on the right with the mean over all tokens, [PAD] included (a job).
 
-    The standard head, which was trained on means of real tokens. Arguments, reports and refusals as
-    in `padding`.
+    This is the mistake of forgetting the mask in the mean. The standard head was trained on means
+    of real tokens.
+
+    Args:
+        model: name of the encoder.
+        sentences: number of sentences.
+        lengths: lengths in tokens, at most the encoder's positions (512).
+        report: progress callback; receives the share done.
+        n_sentences: number of sentences above `LONG` tokens.
+
+    Raises:
+        ValueError: no length, or one beyond the positions.
+        UserError: errors of `load` and `standard_head`.
     """
     head = standard_head(model, "mean", lambda: report(0.0, 0.0))
     pretrained = load(model)
@@ -128,7 +152,7 @@ def pads_in_mean(
 def _mean_of_all(
     network: Any, device: str, batch: SentenceBatch, masked: bool
 ) -> Float[np.ndarray, "sentence d"]:
-    """The mean over all tokens of a batch, padding among them."""
+    """Return the mean over all tokens of a batch, padding included."""
     last, _ = hidden(network, device, batch, masked=masked)
     values: np.ndarray = last.mean(1).float().cpu().numpy()
     return values
@@ -137,9 +161,17 @@ def _mean_of_all(
 def pad_user_text(
     model: str, text: ModelText, lengths: Sequence[int], feature: str = "mean"
 ) -> UserTextPadding:
-    """A student's sentence (its first 64 tokens) padded to each length.
+    """Pad a user's sentence to each length; 32, 64, ..., 512 take 1.5 s on one core.
 
-    A second and a half for 32, 64, ..., 512 on one core. Refusals as in `padding`.
+    Args:
+        model: name of the encoder.
+        text: the sentence, truncated to 64 tokens.
+        lengths: lengths in tokens, at most the encoder's positions (512).
+        feature: sentence vector that the head reads, of `FEATURES`.
+
+    Raises:
+        ValueError: no length, or one beyond the positions.
+        UserError: errors of `load` and `standard_head`.
     """
     pretrained = load(model)
     _check(pretrained, lengths)
@@ -173,7 +205,7 @@ def _pass(
     masked: bool,
     feature: str,
 ) -> Seen:
-    """Sentences that all come to one width; the attention is summed up layer by layer."""
+    """Run sentences of one padded width; attention is summed layer by layer."""
     batch = pad(ids, pretrained.tokenizer.pad_token_id, side, length)
 
     def work(network: Any, device: str) -> Seen:
@@ -184,7 +216,7 @@ def _pass(
         layers: list[Any] = []
 
         def each(_: int) -> None:
-            weights = hook.weights.pop()  # [sentence, head, query, key], not kept
+            weights = hook.weights.pop()  # [sentence, head, query, key]
             on_pads = (weights @ pads[:, None, :, None])[..., 0].mean(1)
             layers.append((on_pads * real).sum(1) / real.sum(1))
 
@@ -200,15 +232,15 @@ def _pass(
 def _measures(
     observed: Seen, head: LinearHead, before: Float[np.ndarray, "sentence d"]
 ) -> Float[np.ndarray, "measure sentence"]:
-    """Probability, drift (1 - cosine), share of the attention on [PAD]."""
+    """Return probability, drift (1 - cosine) and share of attention on [PAD]."""
     a, b = observed.vectors.astype(np.float64), before.astype(np.float64)
     cosine = (a * b).sum(1) / (np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1))
-    drift = np.maximum(0, 1 - cosine)  # rounding can make of the same vectors a little less than 0
+    drift = np.maximum(0, 1 - cosine)  # rounding may give a negative value
     return np.stack([heads.apply(head, observed.vectors), drift, observed.on_pads])
 
 
 def _batches(counts: Sequence[int], length: int) -> Iterator[np.ndarray]:
-    """Sentences that come to the same width: no longer one makes its neighbors longer."""
+    """Yield sentences of the same padded width, so that none is padded further than on its own."""
     widths = np.maximum(counts, length)
     for width in np.unique(widths):
         same = np.flatnonzero(widths == width)

@@ -1,4 +1,4 @@
-"""Searching for the head's learning rate and batch size: every trial trains a head."""
+"""Search for the head's learning rate and batch size; every trial trains a head."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from seqviz.experiments.bert_accuracy import features, heads
 from seqviz.experiments.bert_accuracy.heads import Fitted
 from seqviz.jobs import Report, no_progress, scale_report
 
-RATES = 21  # of the surface: four a decade
-_FEATURES = 0.8  # of the work where the sentence vectors have to be made first
+RATES = 21  # of the surface: four per decade
+_FEATURES = 0.8  # share of the work if the sentence vectors are not cached
 
 
 class _Trials:
-    """Heads trained with one rate and one batch size, from the same seed, on the same sentences."""
+    """Trials of a rate and a batch size from the same seed on the same sentences."""
 
     def __init__(
         self, model: str, feature: str, epochs: int, trials: int, report: Report, so_far: Any
     ):
         self._waited = 0.0 if features.ready(model) else _FEATURES
         self._report, self._trials, self._done = report, trials, 0
-        self._epochs, self.so_far = epochs, so_far  # what is reported; the owner keeps it fresh
+        self._epochs, self.so_far = epochs, so_far  # the record to report; the caller updates it
 
         def making(record: object, fraction: float | None = None) -> None:
             report(self.so_far, self._waited * (fraction or 0.0))
@@ -35,7 +35,7 @@ class _Trials:
         self._valid = heads.chosen(model, "validation", feature), labels["validation"].positive
 
     def fit(self, rate: float, batch: int) -> Fitted:
-        """One trial; within it one can leave after every epoch."""
+        """Run one trial; the job can be cancelled after every epoch."""
 
         def each(so_far: Fitted, epoch: int) -> None:
             share = (self._done + epoch / (self._epochs + 1)) / self._trials
@@ -49,11 +49,17 @@ class _Trials:
 
 
 def search(settings: SearchSettings, report: Report = no_progress) -> Searched:
-    """A job: `compute.bert_accuracy.searching.propose` with what a head reaches in validation.
+    """Run `searching.propose` on the validation accuracy of heads (a job).
 
-    The test sentences are looked at once, by the trial that was best in validation (the first of
-    equals). Reports the trials so far, a Searched without test answers. Raises the
-    ValueErrors of `propose` and the refusals of `tuning.tune`.
+    The test sentences are predicted once, by the best trial in validation (the first one of a tie).
+
+    Args:
+        settings: model, feature, method, budget, epochs and seed.
+        report: progress callback; receives a `Searched` of the trials so far, without test answers.
+
+    Raises:
+        ValueError: errors of `propose`.
+        UserError: errors of `tuning.tune`.
     """
     empty = searching.SearchTrials(np.zeros(0), np.zeros(0, np.int64), np.zeros(0))
     trials = _Trials(
@@ -82,7 +88,12 @@ def search(settings: SearchSettings, report: Report = no_progress) -> Searched:
 def searches(
     settings: tuple[SearchSettings, ...], report: Report = no_progress
 ) -> tuple[Searched, ...]:
-    """A job: `search` with each of these settings, one after the other."""
+    """Run `search` with each of the settings in turn (a job).
+
+    Args:
+        settings: the settings.
+        report: progress callback; see `search`.
+    """
     n = len(settings)
     return tuple(
         search(item, scale_report(report, k / n, (k + 1) / n)) for k, item in enumerate(settings)
@@ -96,11 +107,15 @@ def surface(
     *,
     report: Report = no_progress,
 ) -> SearchSurface:
-    """A job: what every combination of 21 learning rates and three batch sizes reaches.
+    """Measure the validation accuracy of 21 learning rates times three batch sizes (a job).
 
-    Reports the Surface so far, nan where nothing was tried yet.
+    The trials have seed and sentences of `search`, so the points of a search lie on this surface.
 
-    The same trials as in `search` (seed, sentences), so a search's points lie on this surface.
+    Args:
+        model: name of the encoder.
+        feature: sentence vector that the head reads, of `FEATURES`.
+        epochs: epochs of each trial.
+        report: progress callback; receives the `SearchSurface` so far, nan for trials not done.
     """
     rates, sizes = np.geomspace(*searching.RATES, RATES), np.array(searching.BATCHES)
     search_surface = SearchSurface(rates, sizes, np.full((len(sizes), len(rates)), np.nan))

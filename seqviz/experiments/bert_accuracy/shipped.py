@@ -1,6 +1,6 @@
-"""The experiments whose results come with the app, so that every figure is full at once.
+"""Experiments with shipped results, so that every figure is complete at once.
 
-`tools/measure_accuracy.py` runs them; the page's defaults are these very settings.
+`tools/measure_accuracy.py` runs them; the defaults of the page are these settings.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from seqviz.experiments.bert_accuracy import (
 
 MODEL = "minilm"
 SENTENCES = 2000
-SHARES = tuple(round(0.05 * step, 2) for step in range(21))  # of the words that are masked
-SELECTED = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)  # of the tokens, when filling in
+SHARES = tuple(round(0.05 * step, 2) for step in range(21))  # of the masked words
+SELECTED = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)  # of the selected tokens of a fill-in
 LENGTHS = (32, 64, 128, 256, 512)
 
 KNIFE: Mapping[str, Any] = {"model": MODEL, "sentences": SENTENCES, "shares": SHARES}
@@ -50,14 +50,14 @@ TUNED = {
     "lora": replace(TUNE, regime="lora", rank=8, rate=3e-4),
     "all": TUNE,
 }
-AGAIN = ("top_2", "lora", "all")  # of which one run takes minutes: other seeds are results apart
+AGAIN = ("top_2", "lora", "all")  # a run takes minutes; each further seed is a separate result
 SEEDS = 5
 
 Call = tuple[Callable[..., Any], Mapping[str, Any]]
 
 
 def calls() -> dict[str, Call]:
-    """Every experiment by name, the quick ones first."""
+    """Return every experiment as a call, by name, the quick ones first."""
     result: dict[str, Call] = {
         f"standard_{feature}": (heads.fit_standard, {"model": MODEL, "feature": feature})
         for feature in FEATURES
@@ -85,7 +85,7 @@ def calls() -> dict[str, Call]:
 
 
 def seeds() -> dict[tuple[str, int], Call]:
-    """Further random seeds of what takes minutes a run, by name and seed. Some may be missing."""
+    """Return the calls of further seeds of slow regimes by name and seed; some may be missing."""
     return {
         (name, seed): (tuning.tune_again, {"settings": TUNED[name], "seed": seed})
         for name in AGAIN

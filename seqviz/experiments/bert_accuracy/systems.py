@@ -1,4 +1,4 @@
-"""All systems of the lesson on the same test sentences, from the results that come with the app."""
+"""All systems of the lesson on the same test sentences, from the shipped results."""
 
 from __future__ import annotations
 
@@ -28,14 +28,17 @@ NAMES = (
     "bag_of_words", "lstm", "gru",
     "masked_50", "pads_64", "pads_128", "causal",
 )  # fmt: skip
-WITHOUT_SEED = ("bag_of_words",)  # nothing in their training is random
+WITHOUT_SEED = ("bag_of_words",)  # training without randomness
 
 
 @dataclass(frozen=True)
 class RunPredictions:
-    """One run's answers to the test sentences.
+    """Answers of one run to the test sentences.
 
-    probability: of "positive". positive: the answer. right: whether it is the true one.
+    Attributes:
+        probability: probability of "positive".
+        positive: the answer.
+        right: True where the answer is correct.
     """
 
     probability: Float[np.ndarray, "sentence"]
@@ -45,23 +48,30 @@ class RunPredictions:
 
 @cache
 def answers() -> tuple[SystemPredictions, ...]:
-    """What each of `NAMES` says of the 2,000 test sentences, in that order, one row a seed.
+    """Return the answers of all `NAMES` to the 2,000 test sentences, one row per seed.
 
     masked_50: half of the words masked at random. pads_64, pads_128: padded to that length on the
-    right, the network not told. causal: every token looks to the left only. These four have the
-    head of head_mean's first run. Raises UserError("damaged") when a result is not there.
+    right without a mask. causal: attention to the left only. These four have the head of
+    head_mean's first run.
+
+    Raises:
+        UserError: "damaged" if a result is missing.
     """
     return tuple(map(predictions_of, NAMES))
 
 
 def predictions_of(name: str) -> SystemPredictions:
-    """Those of one system; only its own result is read. Raises UserError("damaged")."""
+    """Return the answers of one system; only its own result is read.
+
+    Raises:
+        UserError: "damaged" if the result is missing.
+    """
     return SystemPredictions(name, _probability(name))
 
 
 @cache
 def _probability(name: str) -> np.ndarray:
-    """Of "positive", by one system: [seed, sentence]."""
+    """Return the probability of "positive" by one system, [seed, sentence]."""
     if name in shipped.TUNED:
         return _tuned(name)
     if name == "masked_50":
@@ -79,36 +89,46 @@ def _probability(name: str) -> np.ndarray:
 
 
 def first_run(name: str) -> RunPredictions:
-    """What the first run of one of `NAMES` says. Raises UserError("damaged")."""
+    """Return the answers of the first run of one of `NAMES`.
+
+    Raises:
+        UserError: "damaged" if the result is missing.
+    """
     probability = _probability(name)[0]
     positive = probability > 0.5
     return RunPredictions(probability, positive, positive == truth())
 
 
 def differing(first: RunPredictions, second: RunPredictions, sentences: int) -> tuple[int, ...]:
-    """On which of the first sentences just one of the two is right, by number."""
+    """Return the indices of sentences on which exactly one of two runs is right.
+
+    Args:
+        first: a run.
+        second: another run.
+        sentences: number of sentences from the start.
+    """
     apart = first.right[:sentences] != second.right[:sentences]
     return tuple(np.flatnonzero(apart).tolist())
 
 
 def majority(part: str = "test") -> Proportion:
-    """Always the class that is more frequent in training, on a part of `features.parts`."""
+    """Return the accuracy of always answering the more frequent class of the training sentences."""
     existing = features.parts()
     return proportions.majority(existing["train"].positive, existing[part].positive)
 
 
 def truth() -> np.ndarray:
-    """Which of the test sentences are positive."""
+    """Return True for the positive test sentences."""
     return sentiment_split()[1].positive
 
 
 def origin() -> precomputed.ShippedResult:
-    """When and on what the longest of these experiments was run."""
+    """Return the shipped result of the longest experiment, with its date and machine."""
     return _measured("all")
 
 
 def _tuned(name: str) -> np.ndarray:
-    """The answers of all runs; of what takes minutes a run, those seeds that have been trained."""
+    """Return the answers of all runs, including the shipped ones of further seeds."""
     again = (precomputed.find(*call) for key, call in shipped.seeds().items() if key[0] == name)
     runs: list[Tuned] = [_result(name), *(item.result for item in again if item is not None)]
     return np.concatenate([run.probability for run in runs])

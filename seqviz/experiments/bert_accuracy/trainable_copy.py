@@ -1,7 +1,7 @@
-"""A network to train that shares what is frozen with the model that everybody reads.
+"""Trainable copies of an encoder that share frozen tensors with the shared model.
 
-The shared model is never trained and never leaves evaluation mode. A copy has modules of its own
-(so its dropout can be on) around the very same tensors, and copies only of those it trains.
+The shared model is never trained and stays in evaluation mode. A copy has its own modules (so that
+its dropout can be on) around the same tensors, and copies only the tensors that it trains.
 """
 
 from __future__ import annotations
@@ -20,7 +20,14 @@ _generator = threading.Lock()
 
 @dataclass(frozen=True)
 class TrainableCopy:
-    """A network of one's own. trainable, total: its parameters, adapters among them, no head."""
+    """Trainable copy of a network.
+
+    Attributes:
+        network: the network.
+        device: torch device.
+        trainable: number of trained parameters, with adapters, without a head.
+        total: number of all parameters, likewise.
+    """
 
     network: Any
     device: str
@@ -29,23 +36,27 @@ class TrainableCopy:
 
 
 class DropoutGenerator:
-    """Random numbers of one's own for dropout, which takes them from torch's global generator.
+    """Random state for dropout, which draws from torch's global generator.
 
-    Whoever draws takes the generator, sets it to where it left off, and puts it back as it was: a
-    run's numbers depend on its seed alone, whoever else is training.
+    While it is installed, the global generator has its state; then the former state is restored. So
+    the numbers of a run depend only on its seed, whatever else is being trained.
+
+    Args:
+        seed: random seed.
+        device: torch device.
     """
 
     def __init__(self, seed: int, device: str):
         import torch
 
-        self._gpu: Any = None if device == "cpu" else getattr(torch, device)  # has its own
+        self._gpu: Any = None if device == "cpu" else getattr(torch, device)  # its own generator
         with self._swapped(None):
             torch.manual_seed(seed)
             self._state = self._read()
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        """Within the body torch's random numbers are this one's."""
+        """Install this random state as torch's in the body of a `with` statement."""
         with self._swapped(self._state):
             yield
             self._state = self._read()
@@ -77,14 +88,20 @@ class DropoutGenerator:
 def make_trainable(
     pretrained: Pretrained, regime: str, layers: int = 2, rank: int = 8, feature: str = "mean"
 ) -> TrainableCopy:
-    """A copy around the shared model, in evaluation mode, ready for training.
+    """Return a trainable copy of a shared model, in evaluation mode.
 
-    regime: "head" (nothing of the encoder is trained), "top" (its last `layers` layers), "lora"
-    (Hu et al. 2022: adapters of `rank` on every linear layer inside the encoder's layers, scaled by
-    alpha / rank = 2), "all". The pooler is trained along in "top" and "all" where `feature` is the
-    pooler; elsewhere nothing depends on it. The initial adapters come from torch's generator
-    (`DropoutGenerator`). Attention is torch's own, which has dropout on the weights; the tap's has
-    none.
+    Its attention is torch's own, which has dropout on the weights; `attention_hook`'s has none. The
+    initial adapters are drawn from torch's generator (`DropoutGenerator`).
+
+    Args:
+        pretrained: the shared model.
+        regime: "head" (nothing of the encoder is trained), "top" (its last `layers` layers), "lora"
+            (Hu et al. 2022: adapters on every linear layer inside the encoder's layers, scaled by
+            alpha / rank = 2) or "all".
+        layers: number of trained layers of "top".
+        rank: rank of the adapters of "lora".
+        feature: what the head reads; the pooler is trained only in "top" and "all" with "pooler",
+            as nothing else depends on it.
     """
     shared = pretrained.network
     stack = _layers(shared)
@@ -115,7 +132,7 @@ def make_trainable(
 
 
 def _layers(network: Any) -> Any:
-    """The stack of layers, wherever the architecture keeps it."""
+    """Return the stack of layers of any architecture."""
     import torch
 
     count = network.config.num_hidden_layers
@@ -124,7 +141,7 @@ def _layers(network: Any) -> Any:
 
 
 def _adapt(network: Any, rank: int) -> None:
-    """Put adapters around the linear layers of every layer; peft keeps them and their scale."""
+    """Add adapters to the linear layers of every layer; peft handles them and their scale."""
     import torch
     from peft import LoraConfig, inject_adapter_in_model
 

@@ -1,7 +1,7 @@
-"""One training run of a classifier: an encoder of one's own, a head, and every step of it.
+"""One training run of a classifier: a trainable encoder, a head, and every step.
 
-Training is BERT's (Devlin et al. 2019, appendix A.3): AdamW, a tenth of the steps to warm up, then
-learning rates that fall evenly to zero, dropout; sentences of like length share a batch.
+Training follows BERT (Devlin et al. 2019, appendix A.3): AdamW, warmup over a tenth of the steps,
+then linear decay of the learning rates to 0, dropout; batches of sentences of similar length.
 """
 
 from __future__ import annotations
@@ -23,29 +23,34 @@ from seqviz.models import device
 from seqviz.models.pretrained import Pretrained
 
 T = TypeVar("T")
-WARMUP = 0.1  # of the steps
-CLIP = 1.0  # length of the gradient at the most
-SAMPLE = 800  # training sentences that tell how it was before training
+WARMUP = 0.1  # share of the steps
+CLIP = 1.0  # maximum norm of the gradient
+SAMPLE = 800  # training sentences for the values before training
 _POOL = 16  # batches that are sorted by length together
-_CPU = 512  # tokens in one pass of a CPU: a batch goes in portions, between which one can leave
-_BACKWARD = 3  # a training pass takes as long as so many passes without a gradient
+_CPU = 512  # tokens of a pass on a CPU; a job can be cancelled between passes
+_BACKWARD = 3  # time of a training pass, in passes without a gradient
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """Token ids and labels."""
+    """Sentences with labels.
+
+    Attributes:
+        ids: token ids of each sentence.
+        positive: the labels.
+    """
 
     ids: Sequence[np.ndarray]
     positive: Bool[np.ndarray, "sentence"]
 
     def first(self, count: int) -> Sentences:
-        """The first so many."""
+        """Return the first `count` sentences."""
         return Sentences(self.ids[:count], self.positive[:count])
 
 
 @dataclass(frozen=True)
 class Data:
-    """What is trained on, what is set apart, and what the result is tested with."""
+    """Sentences for training, validation and test."""
 
     train: Sentences
     validation: Sentences
@@ -54,7 +59,14 @@ class Data:
 
 @dataclass(frozen=True)
 class Course:
-    """How one run went, by epoch, 0 is before training; and the trained one's test answers."""
+    """Learning curves of one run, by epoch with 0 before training, and its test answers.
+
+    Attributes:
+        loss: cross-entropy in nats, in training.
+        accuracy: accuracy in training, in [0, 1].
+        validation: accuracy on the validation sentences, in [0, 1].
+        probability: probability of "positive" of each test sentence, after training.
+    """
 
     loss: Float[np.ndarray, "epoch"]
     accuracy: Float[np.ndarray, "epoch"]
@@ -63,7 +75,13 @@ class Course:
 
 
 class Progress:
-    """Reports how far all runs are, counted in passes of one sentence."""
+    """Progress of all runs, counted in forward passes of one sentence.
+
+    Args:
+        report: progress callback; receives a `TuneRecord`.
+        settings: training settings.
+        data: the sentences.
+    """
 
     def __init__(self, report: Report, settings: TuneSettings, data: Data):
         count, valid = len(data.train.ids), len(data.validation.ids)
@@ -73,12 +91,20 @@ class Progress:
         self.last = TuneRecord(0, 0, steps_of(settings, count), np.nan, np.nan, np.nan, 0.0)
 
     def passed(self, passes: int) -> None:
-        """So many passes on; the last record is reported again, which is when one can leave."""
+        """Count passes and report the last record again, so that the job can be cancelled."""
         self._done += passes
         self._tell(self.last)
 
     def note(self, run: int, step: int, loss: float, right: float, valid: float = np.nan) -> None:
-        """A step, or an epoch, is done."""
+        """Report a finished step or epoch.
+
+        Args:
+            run: number of the run.
+            step: number of the step, from 1.
+            loss: cross-entropy in nats.
+            right: accuracy in training, in [0, 1].
+            valid: accuracy on the validation sentences after an epoch, else nan.
+        """
         self._tell(TuneRecord(run, step, self.last.steps, loss, right, valid, 0.0))
 
     def _tell(self, record: TuneRecord) -> None:
@@ -87,16 +113,27 @@ class Progress:
 
 
 def steps_of(settings: TuneSettings, sentences: int) -> int:
-    """Steps of one run: an epoch's last batch may be a small one."""
+    """Return the number of steps of one run; the last batch of an epoch may be smaller.
+
+    Args:
+        settings: training settings.
+        sentences: number of training sentences.
+    """
     return settings.epochs * -(-sentences // settings.batch)
 
 
 def batches(
     lengths: Int[np.ndarray, "sentence"], size: int, random: np.random.RandomState
 ) -> list[Int[np.ndarray, "place"]]:
-    """An epoch's batches: random, but sentences of like length together, so little is padding.
+    """Return the random batches of an epoch, with sentences of similar length to save padding.
 
-    The shuffled sentences are sorted within pools of 16 batches; the batches are shuffled again.
+    The shuffled sentences are sorted by length within pools of 16 batches; the batches are shuffled
+    again.
+
+    Args:
+        lengths: number of tokens of each sentence.
+        size: sentences per batch.
+        random: random generator.
     """
     order = random.permutation(len(lengths))
     results = []
@@ -107,15 +144,28 @@ def batches(
 
 
 def share_of_rate(step: int, steps: int) -> float:
-    """What the learning rate is multiplied with at a step, which counts from 0."""
+    """Return the factor of the learning rate at a step: linear warmup, then linear decay.
+
+    Args:
+        step: number of the step, from 0.
+        steps: number of all steps.
+    """
     warm = max(1, round(WARMUP * steps))
     return min((step + 1) / warm, (steps - step) / max(1, steps - warm), 1.0)
 
 
 class ClassifierTraining:
-    """A classifier with its optimizer; `trainable` and `total` count its parameters.
+    """Classifier with its optimizer.
 
-    length: tokens that every sentence is padded to, or None for the longest of its batch.
+    Args:
+        pretrained: the shared model.
+        settings: training settings.
+        seed: random seed.
+        length: tokens to which every sentence is padded; None for the longest of its batch.
+
+    Attributes:
+        trainable: number of trained parameters.
+        total: number of all parameters.
     """
 
     def __init__(
@@ -125,7 +175,7 @@ class ClassifierTraining:
 
         self.settings, self.seed, self.device = settings, seed, pretrained.device
         self.length = length
-        self.most = 1 << 30  # sentences in a pass; less where a GPU's memory has ended
+        self.most = 1 << 30  # sentences of a pass; fewer after a GPU ran out of memory
         self.generator = DropoutGenerator(seed, self.device)
         with self.generator.installed():
             trainable_copy = make_trainable(
@@ -154,7 +204,12 @@ class ClassifierTraining:
         self.rates = [group["lr"] for group in groups]
 
     def go(self, data: Data, progress: Progress) -> Course:
-        """All epochs, and the test."""
+        """Train for all epochs and predict the test sentences.
+
+        Args:
+            data: the sentences.
+            progress: progress of all runs.
+        """
         epochs, count = self.settings.epochs, len(data.train.ids)
         lengths = np.array([len(item) for item in data.train.ids])
         random = np.random.RandomState(self.seed)
@@ -179,10 +234,22 @@ class ClassifierTraining:
     def step(
         self, data: Sentences, positions: np.ndarray, share: float, progress: Progress
     ) -> tuple[float, float]:
-        """One step on the batch at these places; its loss and accuracy, with dropout on.
+        """Take one step on a batch.
 
-        Where a GPU's memory ends the batch is taken in halves, which is the same step but for the
-        dropout; raises what torch raises where it ends with one sentence.
+        When a GPU runs out of memory, the batch is split into halves: the same step except for
+        dropout.
+
+        Args:
+            data: training sentences.
+            positions: indices of the batch.
+            share: factor of the learning rates.
+            progress: progress of all runs.
+
+        Returns:
+            Loss and accuracy of the batch, with dropout.
+
+        Raises:
+            RuntimeError: torch's error if even one sentence exceeds the memory.
         """
         import torch
 
@@ -199,7 +266,7 @@ class ClassifierTraining:
     def _gradient(
         self, data: Sentences, positions: np.ndarray, progress: Progress
     ) -> tuple[float, int]:
-        """The gradient of a batch, its loss, and on how many it is right."""
+        """Compute the gradient of a batch and return its loss and number of correct answers."""
         import torch
 
         self.optimizer.zero_grad()
@@ -218,7 +285,7 @@ class ClassifierTraining:
         return loss, right
 
     def _halving(self, size: int, work: Callable[[], T]) -> T:
-        """`work()`, again with half as many sentences in a pass while a GPU's memory ends."""
+        """Return `work()`; halve the sentences of a pass while a GPU runs out of memory."""
         while True:
             try:
                 return work()
@@ -232,7 +299,15 @@ class ClassifierTraining:
     def judge(
         self, data: Sentences, progress: Progress
     ) -> tuple[float, float, Float[np.ndarray, "sentence"]]:
-        """Loss, accuracy and the probability of "positive", without dropout."""
+        """Predict sentences without dropout.
+
+        Args:
+            data: the sentences.
+            progress: progress of all runs.
+
+        Returns:
+            Loss, accuracy in [0, 1] and each sentence's probability of "positive".
+        """
         self.network.eval()
         logits = np.zeros((len(data.ids), 2))
         for indices in buckets([len(item) for item in data.ids]):
@@ -244,7 +319,7 @@ class ClassifierTraining:
         return float(loss), float(((ahead > 0) == data.positive).mean()), 1 / (1 + np.exp(-ahead))
 
     def _answers(self, data: Sentences, positions: np.ndarray, progress: Progress) -> np.ndarray:
-        """The logits, [sentence, class]."""
+        """Return the logits, [sentence, class]."""
         import torch
 
         results = []
@@ -256,7 +331,12 @@ class ClassifierTraining:
         return np.concatenate(results)
 
     def logits(self, ids: Sequence[np.ndarray], training: bool) -> Any:
-        """Two numbers a sentence, [sentence, class]."""
+        """Return the logits of sentences, [sentence, class].
+
+        Args:
+            ids: token ids of each sentence.
+            training: True for dropout before the head.
+        """
         import torch
 
         batch = pad(ids, self.padding, length=self.length)

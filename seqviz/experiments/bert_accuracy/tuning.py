@@ -1,4 +1,4 @@
-"""A classifier on the encoder: nothing trained, the head, the last layers, adapters, or all."""
+"""Training of a classifier on an encoder: none, head, last layers, adapters, or all."""
 
 from __future__ import annotations
 
@@ -19,15 +19,20 @@ from seqviz.experiments.bert_accuracy.training import (
 from seqviz.jobs import Report, no_progress
 from seqviz.models.pretrained import Pretrained, load
 
-_FEATURES = 0.95  # of a head's work where the sentence vectors have to be made first
+_FEATURES = 0.95  # share of a head's work if the sentence vectors are not cached
 
 
 def tune(settings: TuneSettings, report: Report = no_progress, device: str = "cpu") -> Tuned:
-    """A job: train a classifier in one of its regimes, once for each random seed, and test it.
+    """Train and test a classifier in one of its regimes, once per random seed (a job).
 
-    Reports a TuneRecord every step; of a head on the frozen encoder, which is quicker than one can
-    look, every epoch. device: "cpu" trains there wherever the shared model is. Raises
-    UserError("encoder_only"), UserError("no_pooler") and the refusals of `pretrained.load`.
+    Args:
+        settings: regime and training settings.
+        report: progress callback; receives a `TuneRecord` after every step, with a frozen encoder
+            (whose steps are too quick to watch) after every epoch.
+        device: "cpu" to train there wherever the shared model is.
+
+    Raises:
+        UserError: "encoder_only"; "no_pooler"; errors of `pretrained.load`.
     """
     pretrained = load(settings.model)
     heads.check(pretrained, settings.feature)
@@ -39,9 +44,15 @@ def tune(settings: TuneSettings, report: Report = no_progress, device: str = "cp
 def tune_again(
     settings: TuneSettings, seed: int, report: Report = no_progress, device: str = "cpu"
 ) -> Tuned:
-    """A job: one run of `tune` with a random seed of one's choice, of what takes minutes a run.
+    """Run `tune` once with a given random seed, for the slow regimes (a job).
 
-    For the regimes that train something of the encoder; `settings.runs` is 1.
+    These are the regimes that train a part of the encoder.
+
+    Args:
+        settings: regime and training settings; `runs` is 1.
+        seed: random seed.
+        report: progress callback; receives a `TuneRecord` after every step.
+        device: "cpu" to train there wherever the shared model is.
     """
     pretrained = load(settings.model)
     heads.check(pretrained, settings.feature)
@@ -67,9 +78,14 @@ def train(
     report: Report,
     seeds: Sequence[int] | None = None,
 ) -> Tuned:
-    """`tune` on given sentences, for the regimes that train something of the encoder.
+    """Run `tune` on given sentences, for the regimes that train a part of the encoder.
 
-    seeds: of the runs; 0, 1, ... where none are given.
+    Args:
+        pretrained: the shared model.
+        settings: regime and training settings.
+        data: the sentences.
+        report: progress callback; receives a `TuneRecord` after every step.
+        seeds: seeds of the runs; by default 0, 1, ....
     """
     start = time.perf_counter()
     progress = Progress(report, settings, data)
@@ -90,7 +106,7 @@ def train(
 
 
 def _frozen(settings: TuneSettings, report: Report) -> Tuned:
-    """The regimes in which the encoder stays as it is: its vectors are made once."""
+    """Run the regimes with a frozen encoder, whose sentence vectors are computed once."""
     epochs = 0 if settings.regime == "random" else settings.epochs
     count = min(settings.sentences, len(features.parts()["train"].texts))
     steps = steps_of(settings, count)

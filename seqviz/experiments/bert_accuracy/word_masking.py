@@ -1,4 +1,4 @@
-"""Sentiment while more and more words of a sentence are replaced by [MASK]."""
+"""Sentiment as more and more words of a sentence are replaced by [MASK]."""
 
 from __future__ import annotations
 
@@ -25,15 +25,21 @@ from seqviz.jobs import Report, no_progress, scale_report
 from seqviz.models.pretrained import Pretrained, load
 from seqviz.models.texts import ModelText
 
-MAX_USER_TOKENS = (
-    40  # tokens of a student's sentence: 38 words under five orders are two seconds on a core
-)
+# Tokens of a user's sentence: 38 words under five orders take two seconds on a core.
+MAX_USER_TOKENS = 40
 _PORTION = 8  # sentences whose masked versions are in memory at once
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A sentence cut into words. turns: [order, word], when each word goes under each order."""
+    """Sentence split into words, with the masking orders.
+
+    Attributes:
+        ids: token ids.
+        word_of: index of each token's word; see `corruption.words_of`.
+        words: the words.
+        turns: turn of each word under each order.
+    """
 
     ids: Int[np.ndarray, "token"]
     word_of: Int[np.ndarray, "token"]
@@ -41,11 +47,22 @@ class Prepared:
     turns: Int[np.ndarray, "order word"]
 
     def masked(self, order: int, k: int, mask_id: int) -> Int[np.ndarray, "token"]:
-        """The ids with the first `k` words of an order masked."""
+        """Return the ids with the first `k` words of an order masked.
+
+        Args:
+            order: index of the order.
+            k: number of words.
+            mask_id: id of [MASK].
+        """
         return corruption.masked(self.ids, self.word_of, self.turns[order], k, mask_id)
 
     def deleted(self, order: int, k: int) -> Int[np.ndarray, "token"]:
-        """The ids without the first `k` words of an order."""
+        """Return the ids without the first `k` words of an order.
+
+        Args:
+            order: index of the order.
+            k: number of words.
+        """
         return corruption.deleted(self.ids, self.word_of, self.turns[order], k)
 
 
@@ -58,12 +75,21 @@ def mask_words(
     seed: int = 0,
     orders: Sequence[str] = ORDERS,
 ) -> WordMaskingCurve:
-    """A job: the first test sentences through the frozen encoder and its standard head.
+    """Mask words of the first test sentences and predict them with the standard head (a job).
 
-    shares: of each sentence's words that are masked, in [0, 1]. orders: of `ORDERS`; "attention"
-    and "gradient" are of the unmasked sentence (`importance`), the others draw with (seed, number
-    of the sentence). Reports the share that is done. Raises the refusals of `load` and
-    `standard_head`.
+    Args:
+        model: name of the encoder, which stays frozen.
+        sentences: number of sentences.
+        shares: shares of each sentence's words to mask, in [0, 1].
+        report: progress callback; receives the share done.
+        feature: sentence vector that the head reads, of `FEATURES`.
+        seed: seed of the random orders, with the number of the sentence.
+        orders: of `ORDERS`; "attention" and "gradient" rank the words of the unmasked sentence
+            (`importance`).
+
+    Raises:
+        ValueError: unknown order.
+        UserError: errors of `load` and `standard_head`.
     """
     head = standard_head(model, feature, lambda: report(0.0, 0.0))
     pretrained = load(model)
@@ -97,11 +123,22 @@ def controls(
     seed: int = 0,
     training: int | None = None,
 ) -> WordMaskingCurve:
-    """A job: is it the missing word that costs, or [MASK]? Two answers to masking at random.
+    """Run two controls of `mask_words`, which separate missing words from [MASK] (a job).
 
-    "deleted": the words that `mask_words` masks in random order are taken out instead; the standard
-    head. "adapted": they are masked, and the head is `adapted_head`. Arguments, reports and
-    refusals as in `mask_words`, whose first sentences these are; training: of `adapted_head`.
+    "deleted": the words that `mask_words` masks in random order are deleted instead, with the
+    standard head. "adapted": they are masked, with the head of `adapted_head`.
+
+    Args:
+        model: name of the encoder, which stays frozen.
+        sentences: number of sentences, the first ones of `mask_words`.
+        shares: shares of each sentence's words to mask or delete, in [0, 1].
+        report: progress callback; receives the share done.
+        feature: sentence vector that the head reads, of `FEATURES`.
+        seed: seed of the random orders, with the number of the sentence.
+        training: number of training sentences of `adapted_head`; None for all.
+
+    Raises:
+        UserError: errors of `load` and `standard_head`.
     """
     standard = standard_head(model, feature, lambda: report(0.0, 0.0))
     pretrained, test = load(model), sentiment_split()[1]
@@ -148,10 +185,18 @@ def adapted_head(
     seed: int = 0,
     training: int | None = None,
 ) -> LinearHead:
-    """A head fitted as the standard one is, on sentences of which some words are masked as well.
+    """Train a head with the standard settings on whole and on partly masked sentences.
 
-    Every training sentence comes twice: whole, and with a share of its words, drawn from `shares`,
-    masked at random. encode: makes sentence vectors. training: how many sentences; None is all.
+    Every training sentence occurs twice: whole, and with a random share of its words masked at
+    random.
+
+    Args:
+        model: name of the encoder.
+        shares: shares to draw from.
+        encode: returns the vectors of sentences.
+        feature: sentence vector that the head reads, of `FEATURES`.
+        seed: random seed.
+        training: number of training sentences; None for all.
     """
     pretrained, random = load(model), np.random.RandomState((seed, 1))
     ids, labels = features.ids(model, "train")[:training], features.parts()
@@ -178,10 +223,21 @@ def mask_user_text(
     feature: str = "mean",
     orders: Sequence[str] = ORDERS,
 ) -> UserTextMasking:
-    """A student's sentence (its first 40 tokens) with its first 0, 1, ... words masked.
+    """Mask the first 0, 1, ... words of a user's sentence under each order.
 
-    What is the same for several orders goes through once; 25 words are 27 short sentences for one
-    order and 122 for all five. Raises the refusals of `load` and `standard_head`.
+    Equal sentences are encoded once: 25 words are 27 short sentences for one order and 122 for all
+    five.
+
+    Args:
+        model: name of the encoder.
+        text: the sentence, truncated to 40 tokens.
+        seed: seed of the random orders.
+        feature: sentence vector that the head reads, of `FEATURES`.
+        orders: of `ORDERS`.
+
+    Raises:
+        ValueError: unknown order.
+        UserError: errors of `load` and `standard_head`.
     """
     pretrained = load(model)
     head = heads.standard_head(model, feature)
@@ -203,7 +259,17 @@ def prepared(
     orders: Sequence[str],
     first: int = 0,
 ) -> list[Prepared]:
-    """Sentences cut into words, with the turn of each word. first: the first sentence's number."""
+    """Split sentences into words and compute the turn of each word under each order.
+
+    Args:
+        pretrained: the encoder.
+        ids: token ids of each sentence.
+        head: head of the order "gradient".
+        feature: sentence vector that the head reads, of `FEATURES`.
+        seed: seed of the random orders, with the number of the sentence.
+        orders: of `ORDERS`.
+        first: number of the first sentence.
+    """
     scores: dict[str, Sequence[np.ndarray]] = {}
     if "attention" in orders:
         scores["attention"] = attention_received(pretrained, ids)
@@ -223,7 +289,7 @@ def prepared(
 
 
 def _cut(pretrained: Pretrained, ids: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
-    """The word of each token, and the words in letters."""
+    """Return the index of each token's word, and the words."""
     with pretrained.lock:
         pieces = pretrained.tokenizer.convert_ids_to_tokens(ids.tolist())
     word_of = corruption.words_of(pieces, special(pretrained, ids))
@@ -241,7 +307,13 @@ def _drawn(order: str, words: tuple[str, ...], seed: tuple[int, int]) -> np.ndar
 
 
 def standard_head(model: str, feature: str, wait: Callable[[], object]) -> LinearHead:
-    """`heads.standard_head`; `wait` is called while its training vectors are computed."""
+    """Return `heads.standard_head`, with a callback during the computation of training vectors.
+
+    Args:
+        model: name of the encoder.
+        feature: sentence vector that the head reads, of `FEATURES`.
+        wait: called while they are computed; may raise to cancel.
+    """
     for part in () if heads.has_standard_head(model, feature) else ("train", "validation"):
         features.features(model, part, report=lambda fraction: wait())
     return heads.standard_head(model, feature)
@@ -254,7 +326,7 @@ def _probability(
     feature: str,
     report: Callable[[float], object] | None = None,
 ) -> Float[np.ndarray, "sentence"]:
-    """Probability of "positive"; equal sentences go through the network once."""
+    """Return each sentence's probability of "positive"; equal sentences are encoded once."""
     return heads.apply(head, _encoded(pretrained, ids, feature, report))
 
 
@@ -264,7 +336,7 @@ def _encoded(
     feature: str,
     report: Callable[[float], object] | None = None,
 ) -> Float[np.ndarray, "sentence d"]:
-    """Sentence vectors; equal sentences go through the network once."""
+    """Return the sentence vectors; equal sentences are encoded once."""
     number: dict[bytes, int] = {}
     positions = [number.setdefault(item.tobytes(), len(number)) for item in ids]
     different = [np.frombuffer(raw, ids[0].dtype) for raw in number]
