@@ -1,1 +1,1 @@
-"""BertViz's views as pages that need no other host."""
+"""BertViz's views as self-contained pages."""

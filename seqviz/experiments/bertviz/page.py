@@ -1,12 +1,13 @@
-"""BertViz' two views as pages that need no other host, for `st.iframe(page.html, page.height)`.
+"""BertViz's head view and model view as pages that need no other host.
 
 BertViz (Vig, "A Multiscale Visualization of Attention in the Transformer Model", ACL 2019,
-https://aclanthology.org/P19-3007) writes HTML that asks a content network for require.js, d3 and
-jQuery. Here its drawing script is kept as it is; d3 and jQuery come from `static/`
-(`tools/vendor.py`), a few lines stand in for require.js, and its data are written anew: rounded,
-once instead of twice, and so that no token can end the block they stand in. The data are in a block
-that does not run: the scripts that do are the same on every page, so the server's policy can name
-their digests (`bertviz_scripts`, `seqviz.ui.server.policy`).
+https://aclanthology.org/P19-3007) writes HTML that loads require.js, d3 and jQuery from a CDN. Here
+its drawing script is unchanged; d3 and jQuery come from `static/` (`tools/vendor.py`), and a few
+lines replace require.js. Its data are rewritten: rounded, once instead of twice, and escaped so
+that no token can end their block. The data are in a block that is not executed, so the scripts are
+the same on every page and the server's content security policy can name their digests
+(`bertviz.scripts`, `seqviz.ui.server.policy`). Entry point: `page`, for `st.iframe(page.html,
+page.height)`.
 """
 
 from __future__ import annotations
@@ -31,13 +32,11 @@ from seqviz.experiments.bertviz.scripts import (
     drawing,
 )
 
-# Bytes of weights. Each weight is an SVG line as well: on two cores without a GPU a view at its
-# limit is drawn in 2 to 5 s (12 heads: 117 tokens; 6 layers of 12 heads: 58).
+# Bytes of weights. Each weight is also an SVG line: on two cores without a GPU, a view at its limit
+# is drawn in 2 to 5 s (12 heads: 117 tokens; 6 layers of 12 heads: 58).
 MAX_PAGE_BYTES = {"head": 1_000_000, "model": 1_500_000}
 PER_WEIGHT = 6  # bytes: "0.123" and a comma
-MAX_TOKEN_CHARS = (
-    80  # letters of a token; BertViz has room for about 14, and sends each token 2 to 6 times
-)
+MAX_TOKEN_CHARS = 80  # BertViz has room for about 14, and sends each token 2 to 6 times
 ROOT = "bertviz"
 COLORS = {
     "light": {"background": "#FFFFFF", "text": "#1B2430"},
@@ -49,7 +48,7 @@ html {color-scheme: %(mode)s;}
 body {margin: %(margin)dpx; background: %(background)s; color: %(text)s;}
 svg {display: block; overflow: visible;}
 """
-# Left tokens grow to the left from a fixed line, beyond the picture: room for 7 letters more.
+# Tokens on the left extend leftwards from a fixed line, out of the image: room for 7 more letters.
 HEAD_STYLE = "#vis {padding-left: 56px;}\n"
 # BertViz draws its dark view on black, with axis labels in black, and has no dark head view.
 DARK_STYLE = """
@@ -62,7 +61,13 @@ text:not(.detail, .token) {fill: #E6EAF0;}
 
 @dataclass(frozen=True)
 class BertVizPage:
-    """A whole HTML document; height: pixels it needs; bytes: its size as it is sent."""
+    """Complete HTML document.
+
+    Attributes:
+        html: the document.
+        height: height in pixels.
+        bytes: size in UTF-8.
+    """
 
     html: str
     height: int
@@ -70,10 +75,14 @@ class BertVizPage:
 
 
 def most_tokens(view: str, layers: int, heads: int, pair: bool = False) -> int:
-    """How many tokens `page` takes: their weights then need `MOST[view]` bytes or less.
+    """Return the number of tokens whose weights fit into `MAX_PAGE_BYTES[view]`.
 
-    The head view sends one layer whatever `layers` is. `pair`: two sentences, for which BertViz
-    sends everything twice, once whole and once in four quarters.
+    Args:
+        view: "head" or "model"; the head view sends one layer.
+        layers: number of layers.
+        heads: number of heads of a layer.
+        pair: True for two sentences, for which BertViz sends everything twice, once complete and
+            once in four quarters.
     """
     maps = heads * (layers if view == "model" else 1) * (2 if pair else 1)
     return math.isqrt(MAX_PAGE_BYTES[view] // (PER_WEIGHT * maps))
@@ -87,15 +96,22 @@ def page(
     second: int | None = None,
     dark: bool = False,
 ) -> BertVizPage:
-    """BertViz' head view of one layer, or its model view of all layers and heads.
+    """Return BertViz's head view of one layer, or its model view of all layers and heads.
 
-    attention: weights between 0 and 1, drawn with three decimals; queries and keys are the same
-    tokens. tokens: drawn as they are, the first 80 letters of each. layer: the one that the head
-    view shows. second: where the second sentence starts, None for a single one. Equal input gives
-    equal bytes.
+    Equal input gives equal bytes.
 
-    Raises ValueError where these do not fit together, and UserError `bertviz_too_long` (tokens,
-    limit) above `most_tokens`, before anything is built.
+    Args:
+        view: "head" or "model".
+        attention: weights in [0, 1], drawn with three decimals; queries and keys are the same
+            tokens.
+        tokens: tokens, drawn without change and truncated to 80 characters.
+        layer: layer that the head view shows.
+        second: index of the second sentence's first token; None for a single sentence.
+        dark: True for dark colors.
+
+    Raises:
+        ValueError: arguments that do not fit together.
+        UserError: "bertviz_too_long" (tokens, limit) above `most_tokens`, before anything is built.
     """
     _check(view, attention, tokens, layer, second)
     layers, heads, length, _ = attention.shape
@@ -133,7 +149,7 @@ def _check(
     if attention.shape[2:] != (len(tokens), len(tokens)):
         queries, keys = attention.shape[2:]
         raise ValueError(f"Attention of {queries} x {keys} does not fit {len(tokens)} tokens.")
-    if not (attention.min() >= 0 and attention.max() <= 1 + 1e-5):  # float32 sums; NaN fails too
+    if not (attention.min() >= 0 and attention.max() <= 1 + 1e-5):  # float32 sums; NaN fails, too
         raise ValueError("Attention weights lie between 0 and 1.")
     if not 0 <= layer < len(attention):
         raise ValueError(f"There is no layer {layer}: the {len(attention)} layers start at 0.")
@@ -149,18 +165,18 @@ def _bertviz(
     second: int | None,
     mode: str,
 ) -> str:
-    """What BertViz writes, with rounded weights."""
+    """Return the HTML written by BertViz, with rounded weights."""
     import torch
     from bertviz import head_view, model_view
 
     chosen = [layer] if view == "head" else list(range(len(attention)))
-    # In float64, where 0.123 is written as such; as float32 it is 0.12300000339746475.
+    # In float64, 0.123 is written as such; in float32 it is 0.12300000339746475.
     weights = {i: np.round(attention[i].astype(np.float64), 3)[None] for i in chosen}
     visible = [
         token if len(token) <= MAX_TOKEN_CHARS else token[: MAX_TOKEN_CHARS - 1] + "…"
         for token in tokens
     ]
-    # BertViz looks up the layers by their numbers, which it also shows: only those need be there.
+    # BertViz looks up layers by the numbers that it shows, so only those are passed.
     common: dict[str, Any] = {
         "attention": {i: torch.from_numpy(weight) for i, weight in weights.items()},
         "tokens": visible,
@@ -175,12 +191,12 @@ def _bertviz(
 
 
 def _rewritten(html: str) -> str:
-    """BertViz' HTML without require.js, its random name and the second copy of its data.
+    """Return BertViz's HTML without require.js, random name and second copy of the data.
 
-    The script reads `const params = <data>; // HACK: <data> is a template marker ...`: BertViz
-    fills in the comment as well. The data are ASCII (`json.dumps`), so no line separator or quote
-    ends a string early; `<` is written as an escape, so that neither `</script` nor `<!--` is in
-    them. The script hands tokens to d3's `.text()` only, never to anything that reads HTML.
+    The script reads `const params = <data>; // HACK: <data> is a template marker ...`: BertViz also
+    fills in the comment. The data are ASCII (`json.dumps`), so no line separator or quote ends a
+    string early; `<` is escaped, so they contain neither `</script` nor `<!--`. The script passes
+    tokens only to d3's `.text()`, never to an HTML parser.
     """
     _, _, body = html.partition("</script>")
     before, opening, script = body.partition('<script type="text/javascript">')
@@ -193,7 +209,7 @@ def _rewritten(html: str) -> str:
 
 
 def _height(view: str, layers: int, heads: int, length: int, second: int | None) -> int:
-    """Pixels: the sizes that BertViz' scripts compute, the row of choices above, the margins."""
+    """Return the height in pixels: sizes as in BertViz's scripts, controls and margins."""
     if view == "head":
         return math.ceil(30 + 22.5 * length) + 26 + 2 * MARGIN
     thumbnails = layers * (length * 7 * 12 / heads + 10) + 38

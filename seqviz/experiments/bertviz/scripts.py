@@ -1,7 +1,6 @@
-"""The scripts that run in BertViz' pages (`bertviz_page`), the same on every page.
+"""Inline scripts of BertViz's pages (`bertviz.page`), the same on every page.
 
-Apart from what makes a page: a server names them in its policy before it answers anybody, and needs
-no numpy for that.
+A separate module without numpy, since the server names them in its policy at startup.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ MARGIN = 8
 WIDTH = 970 + 2 * MARGIN  # of the model view
 MARK = "const params = "
 
-# What BertViz asks of require.js: names are looked up among what the two files have defined.
+# Replacement for require.js: names are looked up among the globals of the two files.
 SCRIPTS = """<script src="/app/static/d3.min.js"></script>
 <script src="/app/static/jquery.min.js"></script>
 <script>
@@ -39,9 +38,9 @@ fit();
 
 
 def scripts() -> tuple[str, ...]:
-    """The inline scripts of all pages, as they stand between their tags.
+    """Return the inline scripts of all pages, as between their tags.
 
-    BertViz' own are read from its files; importing it would import torch.
+    BertViz's own are read from its files, since its import would import torch.
     """
     module_spec = find_spec("bertviz")
     assert module_spec is not None
@@ -54,7 +53,7 @@ def scripts() -> tuple[str, ...]:
 
 
 def drawing(script: str) -> str:
-    """BertViz' script, which takes its data from the block before it and not from its own line."""
+    """Return BertViz's script reading its data from the block before it."""
     head, _, after = script.partition(MARK)
     _, _, tail = after.partition("\n")
     return f"{head}{MARK}bertviz();\n{tail}"

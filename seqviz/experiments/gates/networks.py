@@ -1,4 +1,4 @@
-"""The bundled networks by name: what `seqviz.compute.gates` does, for a notebook or a page."""
+"""Functions of `seqviz.compute.gates` on bundled networks by name, for notebooks and pages."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from seqviz.models.texts import ReadBy
 
 
 def _symbols_read(network: str | tuple[str, ...], text: str) -> int:
-    """How many symbols of a text are read by a bundled network, or by several together."""
+    """Return the number of symbols of a text that one or several bundled networks read in all."""
     names = (network,) if isinstance(network, str) else network
     return sum(observation.symbols_read(load(name), text) for name in names)
 
 
 def _symbols_of_pair(networks: tuple[str, ...], text: str) -> int:
-    """The same of a sentence that is read again with each noun of `agreement.NOUNS`."""
+    """Return `_symbols_read` of a sentence read again with each noun of `agreement.NOUNS`."""
     return (len(agreement.NOUNS) + 1) * _symbols_read(networks, text)
 
 
@@ -41,19 +41,40 @@ def observe(
     feature: str = "position",
     clamps: tuple[Clamp, ...] = (),
 ) -> Observation:
-    """`seqviz.compute.gates.observation.observe` on a bundled network, "sentiment_lstm" for one."""
+    """Run `seqviz.compute.gates.observation.observe` on a bundled network.
+
+    Args:
+        network: name of the network, such as "sentiment_lstm".
+        text: the text.
+        symbol: symbol of the gate or state.
+        by: order of the units, see `activations.ORDERS`.
+        feature: feature of the order "correlation", of `activations.FEATURES`.
+        clamps: gates to force.
+    """
     return observation.observe(load(network), text, symbol, by, feature, clamps)
 
 
 def compare(network: str, text: Symbols) -> VariantComparison:
-    """`seqviz.compute.gates.observation.compare` on a bundled network."""
+    """Run `seqviz.compute.gates.observation.compare` on a bundled network.
+
+    Args:
+        network: name of the network.
+        text: the text.
+    """
     return observation.compare(load(network), text)
 
 
 def expect(
     networks: tuple[str, ...], text: SymbolsOfEach, first: SymbolsOfEach, second: SymbolsOfEach
 ) -> Expectation:
-    """`seqviz.compute.gates.observation.expect` on bundled character models."""
+    """Run `seqviz.compute.gates.observation.expect` on bundled character models.
+
+    Args:
+        networks: names of the models.
+        text: the text.
+        first: a possible next word.
+        second: another possible next word.
+    """
     return observation.expect([load(name) for name in networks], text, first, second)
 
 
@@ -64,31 +85,60 @@ def pair(
     first: SymbolsOfEach,
     second: SymbolsOfEach,
 ) -> AgreementPair:
-    """`seqviz.compute.gates.agreement.pair` on bundled character models."""
+    """Run `seqviz.compute.gates.agreement.pair` on bundled character models.
+
+    Args:
+        networks: names of the models.
+        text: a sentence.
+        other: the sentence with one different word.
+        first: a possible next word.
+        second: another possible next word.
+    """
     return agreement.pair([load(name) for name in networks], text, other, first, second)
 
 
 def search(network: str, text: Symbols, other: Symbols, symbol: str, feature: str) -> UnitSearch:
-    """`seqviz.compute.gates.searching.search` on two texts that a bundled network reads."""
+    """Run `seqviz.compute.gates.searching.search` on two texts read by a bundled network.
+
+    Args:
+        network: name of the network.
+        text: first text.
+        other: second text.
+        symbol: symbol of the gate or state.
+        feature: feature to search for.
+    """
     first, second = (observation.observe(load(network), item, symbol) for item in (text, other))
     return searching.search(first, second, feature)
 
 
 def read_tempered(network: str, symbol: str, temperature: float, added: float) -> Tempered:
-    """`seqviz.compute.gates.tempering.read_tempered` on the example of a bundled tiny network."""
+    """Run `compute.gates.tempering.read_tempered` on the example of a bundled tiny network.
+
+    Args:
+        network: name of the network.
+        symbol: symbol of the gate or state.
+        temperature: temperature of the gates, positive.
+        added: number added to the pre-activation of the gate that keeps the state.
+    """
     result = load(network)
     example = tasks.EXAMPLES[result.kind]
     return tempering.read_tempered(result, example, symbol, temperature, added)
 
 
 def by_temperature(network: str, temperatures: tuple[float, ...], added: float) -> ByTemperature:
-    """`seqviz.compute.gates.tempering.by_temperature` on sequences as long as its training's."""
+    """Run `compute.gates.tempering.by_temperature` on sequences of the training length.
+
+    Args:
+        network: name of the tiny network.
+        temperatures: temperatures of the gates, positive.
+        added: number added to the pre-activation of the gate that keeps the state.
+    """
     result = load(network)
     length = recommended(result.kind, result.cell).length
     return tempering.by_temperature(result, temperatures, added, length)
 
 
 def by_length(task: str) -> ByLength:
-    """`seqviz.compute.gates.lengths.by_length` on the two bundled networks of a task."""
+    """Run `seqviz.compute.gates.lengths.by_length` on the two bundled networks of a task."""
     networks = [load(f"{task}_{cell}") for cell in CELLS]
     return lengths.by_length(networks, recommended(task, CELLS[0]).length)

@@ -1,1 +1,1 @@
-"""A decoder that writes (greedily, by draws, with beams, as a tree), and what it expects."""
+"""Decoding with a decoder (greedy, sampling, beam search, trees), and its surprisal."""

@@ -1,4 +1,4 @@
-"""Beam search over a decoder's continuations, as transformers does it."""
+"""Beam search over the continuations of a decoder, as in transformers."""
 
 from __future__ import annotations
 
@@ -22,13 +22,24 @@ def beam(
     model: str, text: ModelText, beams: int = 3, count: int = 8, penalty: float = 1.0,
     report: Report = no_progress,
 ) -> Beams:  # fmt: skip
-    """A job: the `beams` texts of at most `count` tokens that a beam search finds.
+    """Search for the `beams` best texts of at most `count` tokens (a job).
 
-    penalty: of length, the power of the number of tokens by which a log-probability is divided.
-    As `generate(num_beams=beams, length_penalty=penalty, early_stopping=False)`: of the twice as
-    many best candidates those that end are hypotheses where they are among the first `beams`; the
-    search is over when its best beam, divided by its length so far, is below all that are kept.
-    Raises what `next_token` raises, and ValueError beyond the limits of `KVCacheTree.extend`.
+    As `generate(num_beams=beams, length_penalty=penalty, early_stopping=False)`: of the 2 * beams
+    best candidates, those that end become hypotheses if they are among the first `beams`; the
+    search stops when its best beam, divided by its present length, scores below all kept
+    hypotheses.
+
+    Args:
+        model: name of the decoder.
+        text: the prompt.
+        beams: number of beams.
+        count: maximum number of new tokens.
+        penalty: length penalty, the power of the number of tokens that divides a log-probability.
+        report: progress callback; receives the share done.
+
+    Raises:
+        UserError: errors of `next_token`.
+        ValueError: beyond the limits of `KVCacheTree.extend`.
     """
     pretrained = decoder(model)
     prompt = texts.tokens(pretrained, text)
@@ -49,7 +60,20 @@ def search(
     tree: KVCacheTree, last: frozenset[int], beams: int, count: int, penalty: float,
     report: Report = no_progress,
 ) -> tuple[list[Found], list[Row]]:  # fmt: skip
-    """Score, log-probability and tokens of each hypothesis, and what was kept at each step."""
+    """Run a beam search on a tree that holds the prompt.
+
+    Args:
+        tree: the tree.
+        last: ids of the tokens that end a text.
+        beams: number of beams.
+        count: maximum number of new tokens.
+        penalty: length penalty.
+        report: progress callback; receives the share done.
+
+    Returns:
+        Score, log-probability and token ids of each hypothesis, and parents, tokens and
+        log-probabilities of the beams at each step.
+    """
     nodes, running = [ROOT], np.zeros(1)
     logs = draw.log_probabilities(tree.logits[None].cpu().numpy())
     done: list[Found] = []

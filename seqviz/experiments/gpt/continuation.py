@@ -1,4 +1,4 @@
-"""A decoder's next token, and texts that it writes: the likeliest token always, or a drawn one."""
+"""Next-token distributions of a decoder, and its greedy and sampled continuations."""
 
 from __future__ import annotations
 
@@ -18,15 +18,20 @@ from seqviz.models.kv_tree import DEPTH, ROOT, KVCacheTree, ends
 from seqviz.models.pretrained import Pretrained, decoder
 from seqviz.models.texts import ModelText
 
-CANDIDATES = 10  # tokens that are kept of each step
+CANDIDATES = 10  # tokens stored for each step
 Choose = Callable[[Float[np.ndarray, "vocabulary"], Sequence[int], int], tuple[int, float]]
 
 
 def next_token(model: str, text: ModelText, after: tuple[int, ...] = ()) -> NextToken:
-    """The distribution of the token behind a text, in one pass.
+    """Return the distribution of the token after a text.
 
-    after: ids of tokens that stand behind the text, `DEPTH` at most. Raises the refusals of
-    `decoder` and `texts.tokens`.
+    Args:
+        model: name of the decoder.
+        text: the text.
+        after: ids of tokens to append to the text, at most `DEPTH`.
+
+    Raises:
+        UserError: errors of `decoder` and `texts.tokens`.
     """
     pretrained = decoder(model)
     prompt = texts.tokens(pretrained, text)
@@ -39,7 +44,15 @@ def next_token(model: str, text: ModelText, after: tuple[int, ...] = ()) -> Next
 
 
 def pieces(model: str, ids: tuple[int, ...]) -> tuple[str, ...]:
-    """How tokens of a decoder are written. Raises the refusals of `decoder`."""
+    """Return the spelling of tokens.
+
+    Args:
+        model: name of the decoder.
+        ids: token ids.
+
+    Raises:
+        UserError: errors of `decoder`.
+    """
     pretrained = decoder(model)
     return tuple(texts.piece(pretrained, item) for item in ids)
 
@@ -48,12 +61,22 @@ def greedy(
     model: str, text: ModelText, count: int = 20, after: tuple[int, ...] = (),
     filters: Filters | None = None, report: Report = no_progress,
 ) -> Continuation:  # fmt: skip
-    """A job: `count` times the token of the highest score, or until the model ends.
+    """Write up to `count` tokens greedily, or until the model ends the text (a job).
 
-    after: ids of tokens that were forced before; they are the first of the text. filters: such as a
-    penalty of repetition; a cut token is never taken. Reports the text so far with each token. Of
-    equal scores the smaller id is taken. Raises what `next_token` raises, and ValueError beyond
-    `DEPTH` tokens.
+    Of equal scores the smaller id is taken.
+
+    Args:
+        model: name of the decoder.
+        text: the prompt.
+        count: maximum number of tokens after `after`.
+        after: ids of forced tokens, with which the continuation begins.
+        filters: filters of the scores, such as a repetition penalty; a removed token is never
+            taken.
+        report: progress callback; receives the `Continuation` so far with each token.
+
+    Raises:
+        UserError: errors of `next_token`.
+        ValueError: more than `DEPTH` tokens.
     """
 
     def choose(scores: np.ndarray, ids: Sequence[int], _: int) -> tuple[int, float]:
@@ -66,9 +89,19 @@ def sampled(
     model: str, text: ModelText, uniforms: tuple[float, ...], after: tuple[int, ...] = (),
     filters: Filters | None = None, report: Report = no_progress,
 ) -> Continuation:  # fmt: skip
-    """A job: each token is drawn with the next of the given numbers in [0, 1), see `draw.draw`.
+    """Sample a token for each of the given uniform numbers (a job); see `draw.draw`.
 
-    The rest as in `greedy`. A token of `after` uses no number.
+    Args:
+        model: name of the decoder.
+        text: the prompt.
+        uniforms: numbers in [0, 1).
+        after: ids of forced tokens, with which the continuation begins; they use no number.
+        filters: filters of the scores.
+        report: progress callback; receives the `Continuation` so far with each token.
+
+    Raises:
+        UserError: errors of `next_token`.
+        ValueError: more than `DEPTH` tokens.
     """
 
     def choose(scores: np.ndarray, ids: Sequence[int], step: int) -> tuple[int, float]:
@@ -106,7 +139,7 @@ def _written(
 
 
 class _Steps:
-    """What is known of a text while it is written."""
+    """Record of a continuation while it is written."""
 
     def __init__(self, pretrained: Pretrained, prompt: Tokens, last: frozenset[int]):
         self.pretrained, self.prompt, self.last = pretrained, prompt, last

@@ -1,4 +1,4 @@
-"""Milliseconds of a token by the number of tokens before it, with a cache and without."""
+"""Time per token by context length, with and without a KV cache."""
 
 from __future__ import annotations
 
@@ -23,12 +23,21 @@ def time_cache(
     model: str, lengths: tuple[int, ...] = LENGTHS, repeats: int = REPEATS,
     report: Report = no_progress,
 ) -> CacheTimes:  # fmt: skip
-    """A job: prefill, a token with the cache, and the same token without, by number of tokens.
+    """Time prefill, a token with the KV cache and the same token without (a job).
 
-    The text is that of bundled editorials, the token behind it the model's likeliest. Rounds over
-    all lengths follow one another, so that a noisy second does not meet one length alone; the first
-    is not counted. Raises ValueError for lengths that a text may not have, and what `decoder`
-    raises.
+    The text consists of bundled editorials; the token after it is the model's likeliest. Each round
+    covers all lengths, so that a moment of noise does not affect one length alone; the first round
+    is a warmup.
+
+    Args:
+        model: name of the decoder.
+        lengths: numbers of tokens before the timed one.
+        repeats: number of counted rounds.
+        report: progress callback; receives the share done.
+
+    Raises:
+        ValueError: a length that a text cannot have.
+        UserError: errors of `decoder`.
     """
     pretrained = decoder(model)
     ids = texts.tokens(pretrained, " ".join(editorials().texts[:200])).ids
@@ -50,12 +59,12 @@ def time_cache(
 def _once(
     network: Any, device: str, ids: Int[np.ndarray, "token"]
 ) -> tuple[list[float], Float[np.ndarray, "vocabulary"], Float[np.ndarray, "vocabulary"]]:
-    """Seconds of the three, and the logits with the cache and without."""
+    """Return the three times in seconds, and the logits with and without the cache."""
     import torch
 
     marks = [time.perf_counter()]
     tree = KVCacheTree(network, device, ids)
-    token = int(tree.logits.argmax())  # what a GPU is still computing is waited for
+    token = int(tree.logits.argmax())  # waits for the GPU
     marks.append(time.perf_counter())
     retained = tree.extend([ROOT], [token])[1][0].cpu().numpy()
     marks.append(time.perf_counter())

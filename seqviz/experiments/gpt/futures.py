@@ -1,4 +1,4 @@
-"""All continuations of a prompt, the most probable first: a tree with exact probabilities."""
+"""Tree of a prompt's continuations with exact probabilities, the most probable first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from seqviz.models.kv_tree import ROOT, ROWS, KVCacheTree, ends
 from seqviz.models.pretrained import Pretrained, decoder
 from seqviz.models.texts import ModelText
 
-WIDTH = 8  # likeliest followers of a node that are in the tree
+WIDTH = 8  # likeliest next tokens of a node in the tree
 PASSES = 16  # each reads up to `ROWS` nodes
 SAMPLES, COMPARISON_PASSES = 5, 24
 
@@ -27,12 +27,21 @@ def futures(
     model: str, text: ModelText, steps: int = 8, passes: int = PASSES, width: int = WIDTH,
     paths: tuple[tuple[int, ...], ...] = (), report: Report = no_progress,
 ) -> ContinuationTree:  # fmt: skip
-    """A job: the tree of what may follow, grown `passes` times where it is most probable.
+    """Grow a tree of continuations at its most probable nodes (a job).
 
-    steps: tokens of a whole future. width: followers that a node shows. paths: ids of texts
-    (greedy, beams, draws) that are in the tree whatever their probability; they are read first, in
-    passes of their own. Reports the tree so far after each pass. Raises what `next_token` raises,
-    and ValueError beyond the limits of `KVCacheTree.extend`.
+    Args:
+        model: name of the decoder.
+        text: the prompt.
+        steps: depth of the tree in tokens.
+        passes: number of forward passes, each over up to `ROWS` nodes.
+        width: number of next tokens of a node.
+        paths: token ids of texts (greedy, beams, samples) that are included whatever their
+            probability; they are read first, in additional passes.
+        report: progress callback; receives the tree so far after each pass.
+
+    Raises:
+        UserError: errors of `next_token`.
+        ValueError: beyond the limits of `KVCacheTree.extend`.
     """
     pretrained = decoder(model)
     prompt = texts.tokens(pretrained, text)
@@ -58,10 +67,20 @@ def compare_decoding(
     model: str, text: ModelText, steps: int = 8, beams: int = 3, penalty: float = 1.0,
     seed: int = 0, report: Report = no_progress,
 ) -> DecodingComparison:  # fmt: skip
-    """A job: the texts of `steps` tokens that each finds, and a tree that has them all.
+    """Compare greedy, beam and sampled texts of `steps` tokens in one tree (a job).
 
-    penalty: of length, see `beam`. seed: of the numbers the draws are made with. Reports the tree
-    so far. Raises what `greedy` and `beam` raise.
+    Args:
+        model: name of the decoder.
+        text: the prompt.
+        steps: number of tokens.
+        beams: number of beams.
+        penalty: length penalty, see `beam`.
+        seed: seed of the samples.
+        report: progress callback; receives the tree so far.
+
+    Raises:
+        UserError: errors of `greedy` and `beam`.
+        ValueError: errors of `greedy` and `beam`.
     """
     likeliest = greedy(model, text, steps)
     result = beam(model, text, beams, steps, penalty)
@@ -73,7 +92,7 @@ def compare_decoding(
 
 
 class _Grown:
-    """The nodes of a tree, by their numbers; those that were read have a branch."""
+    """Numbered nodes of a growing tree; `branch` maps those that were read to the KV tree."""
 
     def __init__(
         self, pretrained: Pretrained, prompt: Tokens, steps: int, width: int,
@@ -89,7 +108,7 @@ class _Grown:
         self.passes = 0
 
     def open(self, node: int, logits: np.ndarray) -> None:
-        """The likeliest followers of a node, and those that a way takes."""
+        """Add the likeliest next tokens of a node, and those on the given paths."""
         logs = draw.log_probabilities(logits)
         before, so_far = ((), 0.0) if node == ROOT else (self.ids[node], self.log[node])
         first = [int(item) for item in draw.foremost(logs, self.width)]
@@ -102,12 +121,12 @@ class _Grown:
             self.log.append(so_far + float(logs[token]))
 
     def likeliest(self) -> list[int]:
-        """The nodes to be read next: the most probable ones of all that can go on."""
+        """Return the nodes to read next: the most probable ones that can be continued."""
         some = [k for k in range(len(self.ids)) if k not in self.branch and not self._whole(k)]
         return sorted(some, key=lambda k: -self.log[k])[:ROWS]
 
     def read(self, tree: KVCacheTree, nodes: list[int]) -> None:
-        """Nodes whose parents have been read, in one pass."""
+        """Read nodes whose parents have been read, in one forward pass."""
         nodes = [node for node in nodes if node not in self.branch and not self._whole(node)]
         if not nodes:
             return

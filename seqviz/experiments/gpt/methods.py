@@ -1,6 +1,6 @@
-"""Texts that people have written against texts that a decoder writes behind the same beginnings.
+"""Human texts compared to continuations of the same beginnings by a decoder.
 
-After Holtzman et al. (2020), "The Curious Case of Neural Text Degeneration", on other texts and
+After Holtzman et al. (2020), "The Curious Case of Neural Text Degeneration", with other texts and
 another model.
 """
 
@@ -23,20 +23,27 @@ from seqviz.models.kv_tree import ROOT, KVCacheTree, ends
 from seqviz.models.pretrained import Pretrained, decoder
 
 TEXTS, BEGINNING, STEPS = 100, 8, 20
-READ = 9  # of the beginnings of seed 0: no continuation of it hurts anybody
+READ = 9  # example of seed 0 without an offensive continuation
 _FILTERS = {
     "greedy": Chain(), "nucleus": Chain(top_p=NUCLEUS), "hot": Chain(temperature=HOT),
     "plain": Chain(),
 }  # fmt: skip
-DRAWN = tuple(_FILTERS)  # what is written token by token
+DRAWN = tuple(_FILTERS)  # methods that write token by token
 
 
 def by_method(
     model: str, texts: int = TEXTS, seed: int = 0, report: Report = no_progress
 ) -> ByMethod:
-    """A job: beginnings of newspaper sentences, and how likely every continuation of each is.
+    """Measure bits and entropy of each method's continuations of newspaper sentences (a job).
 
-    seed: which sentences, and the numbers that tokens are drawn with. Raises what `decoder` raises.
+    Args:
+        model: name of the decoder.
+        texts: number of sentences.
+        seed: seed of the choice of sentences and of the sampled tokens.
+        report: progress callback; receives the share done.
+
+    Raises:
+        UserError: errors of `decoder`.
     """
     pretrained = decoder(model)
     chosen = sentences(pretrained, texts, seed)
@@ -60,7 +67,16 @@ def by_method(
 
 
 def sentences(pretrained: Pretrained, count: int, seed: int) -> list[Int[np.ndarray, "token"]]:
-    """The first tokens of sentences that are long enough, drawn from the bundled editorials."""
+    """Return the first tokens of long enough sentences, drawn from the bundled editorials.
+
+    Args:
+        pretrained: the decoder.
+        count: number of sentences.
+        seed: random seed.
+
+    Returns:
+        `BEGINNING + STEPS` token ids of each.
+    """
     every = editorials().texts
     results: list[np.ndarray] = []
     for position in np.random.RandomState(seed).permutation(len(every)):
@@ -76,7 +92,7 @@ def _read(
     network: Any, device: str, last: frozenset[int], ids: Int[np.ndarray, "token"],
     uniforms: Float[np.ndarray, "method step"],
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:  # fmt: skip
-    """Every text with bits and entropy of what stands behind the beginning."""
+    """Return every text with bits and entropy of the tokens after the beginning."""
     results = []
     for full in written(KVCacheTree(network, device, ids[:BEGINNING]), last, ids, uniforms):
         bits, entropy, *_ = expected(network, device, full)[0]
@@ -88,7 +104,14 @@ def written(
     tree: KVCacheTree, last: frozenset[int], ids: Int[np.ndarray, "token"],
     uniforms: Float[np.ndarray, "method step"],
 ) -> list[Int[np.ndarray, "token"]]:  # fmt: skip
-    """The beginning with each continuation, in the order of `METHODS`; ids are a person's."""
+    """Return the beginning with each continuation, in the order of `METHODS`.
+
+    Args:
+        tree: tree that holds the beginning.
+        last: ids of the tokens that end a text.
+        ids: token ids of the human text.
+        uniforms: numbers in [0, 1) for the sampled tokens.
+    """
     tokens: dict[str, list[int]] = {name: [] for name in DRAWN}
     going, nodes, logits = list(DRAWN), [ROOT] * len(DRAWN), [tree.logits] * len(DRAWN)
     for step in range(STEPS):

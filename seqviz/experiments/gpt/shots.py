@@ -1,6 +1,6 @@
-"""Film reviews judged by a decoder behind solved examples: in-context learning, and one prompt.
+"""In-context learning: a decoder judges film reviews after solved examples.
 
-The examples are read once for all questions behind them (`KVCacheTree.score_suffixes`).
+The examples are read once for all questions after them (`KVCacheTree.score_suffixes`).
 """
 
 from __future__ import annotations
@@ -20,18 +20,27 @@ AMOUNTS = (0, 1, 2, 4, 8)
 QUESTIONS, DRAWS = 60, 8
 LABELS = ("negative", "positive")
 TASK = "Decide whether each film review is positive or negative."
-MAX_REVIEW_CHARS = 120  # characters of a review: eight of them and a question are one text
-Example = tuple[str, int]  # a review, and the place of its label
+MAX_REVIEW_CHARS = 120  # limit of a review: eight of them and a question are one text
+Example = tuple[str, int]  # a review, and the index of its label
 
 
 def few_shots(
     model: str, questions: int = QUESTIONS, draws: int = DRAWS, described: bool = False,
     amounts: tuple[int, ...] = AMOUNTS, report: Report = no_progress,
 ) -> FewShotAccuracy:  # fmt: skip
-    """A job: the same short reviews of the test set behind examples of the training set.
+    """Measure the accuracy on short test reviews after examples of the training set (a job).
 
-    questions: half of them positive. described: whether `TASK` stands first. Raises what `decoder`
-    raises, and ValueError for an odd number of questions.
+    Args:
+        model: name of the decoder.
+        questions: number of reviews; half of them are positive.
+        draws: number of random draws of the examples.
+        described: True to begin with `TASK`.
+        amounts: numbers of examples.
+        report: progress callback; receives the share done.
+
+    Raises:
+        UserError: errors of `decoder`.
+        ValueError: an odd number of questions.
     """
     if questions % 2:
         raise ValueError("As many questions are positive as negative: their number is even.")
@@ -48,7 +57,7 @@ def few_shots(
         start = beginning(draw, amounts[position], condition, described)
         result = _judged(pretrained, start, [review for review, _ in request])
         at: Any = (CONDITIONS.index(condition), position, draw)
-        if not amounts[position]:  # without examples all conditions and draws are one
+        if not amounts[position]:  # without examples, all conditions and draws are equal
             at = np.s_[:, position]
         answers[at], named[at], mass[at] = result[0], result[1], result[2].mean()
         report((done + 1) / len(cells), (done + 1) / len(cells))
@@ -58,9 +67,15 @@ def few_shots(
 
 
 def beginning(draw: int, amount: int, condition: str = "right", described: bool = False) -> str:
-    """What stands before a question: the task if it is described, then the examples.
+    """Return the text before a question: the task if described, then the examples.
 
-    Of each two examples one is positive. A draw with more examples begins with those of fewer.
+    One of every two examples is positive. A draw with more examples begins with those of fewer.
+
+    Args:
+        draw: number of the draw.
+        amount: number of examples.
+        condition: of `CONDITIONS`: "right", "random" labels, or an "other" format.
+        described: True to begin with `TASK`.
     """
     parts = [TASK] if described else []
     coin = np.random.RandomState([draw, 1])
@@ -72,12 +87,12 @@ def beginning(draw: int, amount: int, condition: str = "right", described: bool 
 
 
 def question(review: str) -> str:
-    """A question as it is put; the answer would be the next word."""
+    """Return a review as a question; the next word would be the answer."""
     return f"Review: {review}\nSentiment:"
 
 
 def examples(draw: int) -> list[Example]:
-    """The solved examples of a draw, the most that are asked for."""
+    """Return the solved examples of a draw, as many as the largest of `AMOUNTS`."""
     random = np.random.RandomState([draw, 0])
     pool = _short(sentiment_split()[0], 2000)
     by_label = [[item for item in pool if item[1] == label] for label in (0, 1)]
@@ -91,15 +106,27 @@ def examples(draw: int) -> list[Example]:
 
 
 def build_prompt(review: str, amount: int = 0, condition: str = "right", draw: int = 0) -> str:
-    """A review with the question behind `amount` solved examples, see `beginning`."""
+    """Return a question about a review after `amount` solved examples; see `beginning`.
+
+    Args:
+        review: the review.
+        amount: number of examples.
+        condition: of `CONDITIONS`.
+        draw: number of the draw.
+    """
     before = beginning(draw, amount, condition)
     return f"{before}\n\n{question(review)}" if before else question(review)
 
 
 def in_template(model: str, text: ModelText) -> str:
-    """A text as the message of a user, with the special tokens that the model was tuned on.
+    """Return a text as a user message in the chat template of the model's tuning.
 
-    Raises the refusals of `decoder`.
+    Args:
+        model: name of the decoder.
+        text: the text.
+
+    Raises:
+        UserError: errors of `decoder`.
     """
     pretrained = decoder(model)
     messages = [{"role": "user", "content": text}]
@@ -109,13 +136,21 @@ def in_template(model: str, text: ModelText) -> str:
 
 
 def special(model: str, ids: tuple[int, ...]) -> tuple[bool, ...]:
-    """Which tokens stand for no text but for the form of it. Raises the refusals of `decoder`."""
+    """Return True for special tokens, which stand for the format and not for text.
+
+    Args:
+        model: name of the decoder.
+        ids: token ids.
+
+    Raises:
+        UserError: errors of `decoder`.
+    """
     existing = set(decoder(model).tokenizer.all_special_ids)
     return tuple(item in existing for item in ids)
 
 
 def _short(part: Labeled, count: int) -> list[Example]:
-    """The first short reviews of a set, as many positive as negative, in its order."""
+    """Return the first short reviews of a set in its order, half of them positive."""
     left, result = [count // 2, count // 2], []
     for text, positive in zip(part.texts, part.positive, strict=True):
         label = int(positive)
@@ -128,7 +163,7 @@ def _short(part: Labeled, count: int) -> list[Example]:
 def _judged(
     pretrained: Pretrained, start: str, reviews: list[str]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each review the likelier label, whether a label is likeliest of all, and their mass."""
+    """Return each review's likelier label, True if a label is likeliest, and the labels' mass."""
     with pretrained.lock:
         read = pretrained.tokenizer
         labels = [read(f" {word}")["input_ids"][0] for word in LABELS]

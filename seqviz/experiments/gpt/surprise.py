@@ -1,4 +1,4 @@
-"""What a decoder expects of a text that is there: bits per token, also of a repeated sentence."""
+"""Surprisal of a given text under a decoder in bits per token, also of a repeated sentence."""
 
 from __future__ import annotations
 
@@ -15,15 +15,19 @@ from seqviz.models.pretrained import decoder
 from seqviz.models.texts import ModelText
 
 COPIES = 12
-SEPARATOR = "\n"  # delta between a text and its summary: one token
-_TOGETHER = 64  # places whose scores are computed at once: 12.6 MB
+SEPARATOR = "\n"  # one token between a text and its summary, delta in GPT's paper
+_TOGETHER = 64  # positions whose scores are computed at once: 12.6 MB
 
 
 def surprise(model: str, text: ModelText) -> Surprise:
-    """Bits, entropy and rank of each token of a text but the first, in one pass.
+    """Return bits, entropy and rank of each token of a text but the first.
 
-    Raises the refusals of `decoder` and `texts.tokens`, and UserError("one_token") where there is
-    nothing behind the first.
+    Args:
+        model: name of the decoder.
+        text: the text.
+
+    Raises:
+        UserError: "one_token" for a text of one token; errors of `decoder` and `texts.tokens`.
     """
     pretrained = decoder(model)
     tokens = texts.tokens(pretrained, text)
@@ -35,14 +39,19 @@ def surprise(model: str, text: ModelText) -> Surprise:
 
 
 def scored(model: str, text: ModelText, suffix: str = "") -> Scored:
-    """The bits of every token of a text; of one behind another, the other and a separator as well.
+    """Return the bits of every token of a text, alone or after another text.
 
-    suffix: what is read first and carries no loss; then `SEPARATOR` stands between both. Raises
-    what `surprise` raises.
+    Args:
+        model: name of the decoder.
+        text: the text.
+        suffix: text before it, followed by `SEPARATOR`, without a loss; empty for none.
+
+    Raises:
+        UserError: errors of `surprise`.
     """
     if not suffix.strip():
         return Scored(surprise(model, text), 1)
-    texts.tokens(decoder(model), text)  # an empty one is none behind another either
+    texts.tokens(decoder(model), text)  # an empty text is also refused after another one
     context = suffix + SEPARATOR
     first = len(texts.tokens(decoder(model), context).ids)
     return Scored(surprise(model, context + text), first)
@@ -51,12 +60,20 @@ def scored(model: str, text: ModelText, suffix: str = "") -> Scored:
 def repeated(
     model: str, sentence: ModelText, copies: int = COPIES, penalty: float = 1.0
 ) -> Repeated:
-    """A sentence behind itself, `copies` times, in one pass: the bits of every token.
+    """Return the bits of every token of a sentence repeated `copies` times.
 
-    Every copy has the tokens of the sentence behind a space. The penalty is that of transformers
-    (Keskar et al., 2019), counted over all tokens before. Raises what `surprise` raises, and
-    ValueError for a penalty that is not positive. Of copies that are more than a text may have
-    tokens, those that fit are read.
+    Every copy has the tokens of the sentence after a space. The repetition penalty is that of
+    transformers (Keskar et al. 2019), over all previous tokens.
+
+    Args:
+        model: name of the decoder.
+        sentence: the sentence.
+        copies: number of copies, reduced to those within `MAX_TEXT_TOKENS`.
+        penalty: repetition penalty; 1 for none.
+
+    Raises:
+        UserError: errors of `surprise`.
+        ValueError: a penalty that is not positive.
     """
     if penalty <= 0:
         raise ValueError("A penalty is positive; 1 is none.")
@@ -74,7 +91,14 @@ def repeated(
 def expected(
     network: Any, device: str, ids: Int[np.ndarray, "token"], penalties: tuple[float, ...] = (1.0,)
 ) -> list[list[Float[np.ndarray, "place"]]]:
-    """For each penalty: bits of each token but the first, entropy, rank, and the likeliest one."""
+    """Return bits, entropy, rank and likeliest id for each token but the first, per penalty.
+
+    Args:
+        network: the network.
+        device: torch device.
+        ids: token ids.
+        penalties: repetition penalties; 1 for none.
+    """
     import torch
 
     tokens = torch.tensor(ids, device=device)
@@ -93,7 +117,7 @@ def expected(
 
 
 def _penalized(scores: Any, tokens: Any, start: int, penalty: float) -> Any:
-    """Scores [place, vocabulary] of the places from `start` on; each counts what it has read."""
+    """Return penalized scores [position, vocabulary], each by all tokens up to its position."""
     import torch
 
     if penalty == 1:

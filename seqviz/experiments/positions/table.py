@@ -1,8 +1,8 @@
-"""The position table of a pretrained model, and what the model does without it.
+"""The position table of a pretrained model, and the model's output with other tables.
 
-The shared model is not changed: another table is brought in through the word vectors. An encoder
-adds word, position and segment vectors; a word vector that carries (new row - own row) makes of the
-model's own row the new one.
+The shared model is not changed: another table is added through the word vectors. An encoder adds
+word, position and segment vectors, so a word vector plus (new row - own row) replaces the model's
+position row by the new one.
 """
 
 from __future__ import annotations
@@ -21,30 +21,41 @@ from seqviz.models import texts
 from seqviz.models.pretrained import Pretrained, load
 from seqviz.models.texts import ModelText
 
-_SAMPLE = 2_000  # word vectors of the vocabulary, evenly taken
+_SAMPLE = 2_000  # word vectors, evenly spaced in the vocabulary
 
 
 def table(model: str) -> PositionTable:
-    """The learned position vectors of a model.
+    """Return the learned position vectors of a model.
 
-    Raises UserError("no_position_table") for a model with rotary positions, which has none.
+    Raises:
+        UserError: "no_position_table" for a model with rotary positions, which has none.
     """
     loaded = load(model)
     rows = _rows(loaded)
     words = loaded.network.get_input_embeddings().weight.detach().float().cpu().numpy()
     sample = words[:: max(1, len(words) // _SAMPLE)]
-    # Copies: these arrays are the memory of the shared model.
+    # Copies, because these arrays are views of the shared model's memory.
     return PositionTable(loaded.card.title, rows.copy(), sample.copy())
 
 
 def reordered(
     model: str, first: ModelText, second: ModelText, layer: int = 0, head: int = 2, seed: int = 1
 ) -> Reordered:
-    """Two texts through an encoder with another position table in place of its own.
+    """Run two texts through an encoder under each position table of `VARIANTS`.
 
-    Variants: "own"; "zero" (no position at all); "shuffled" (the rows in a random order, drawn with
-    `seed`); "sinusoidal" (Vaswani et al. 2017, scaled to the table's mean length). Raises the
-    refusals of `table` and UserError("encoder_only") for a decoder.
+    "own"; "zero" (no positions); "shuffled" (rows in random order); "sinusoidal" (Vaswani et al.
+    2017, scaled to the table's mean length).
+
+    Args:
+        model: name of the encoder.
+        first: a text.
+        second: another text.
+        layer: layer of the attention map, clipped to the last one.
+        head: head of the attention map, clipped to the last one.
+        seed: seed of the random order.
+
+    Raises:
+        UserError: "encoder_only" for a decoder; errors of `table`.
     """
     loaded = load(model)
     if loaded.card.kind != "encoder":
@@ -92,9 +103,7 @@ def _variants(
     scale = np.linalg.norm(table, axis=1).mean() / np.linalg.norm(sines, axis=1).mean()
     order = np.random.RandomState(seed).permutation(n_rows)
     shuffled = table.copy()
-    shuffled[:n_rows] = table[
-        order
-    ]  # among the places that the texts use, or nothing would be seen
+    shuffled[:n_rows] = table[order]  # only rows that the texts use, else most would see no change
     return {
         "own": table,
         "zero": np.zeros_like(table),
@@ -106,7 +115,7 @@ def _variants(
 def _through(
     loaded: Pretrained, tokens: texts.Tokens, table: np.ndarray, rows: np.ndarray
 ) -> tuple[Float[np.ndarray, "layer head query key"], Float[np.ndarray, "d_model"]]:
-    """Attention and sentence vector (length 1) of a text with other position rows."""
+    """Return attention and sentence vector (length 1) of a text with other position rows."""
     import torch
 
     attention_hook = taps.AttentionHook()
@@ -130,7 +139,7 @@ def _through(
 
 
 def _rows(loaded: Pretrained) -> Float[np.ndarray, "position d_model"]:
-    """The table, wherever the architecture keeps it, from the row of the first token on."""
+    """Return the position table of any architecture, from the row of the first token."""
     network = loaded.network
     for path in ("embeddings.position_embeddings", "transformer.wpe", "wpe"):
         result = network
@@ -138,7 +147,7 @@ def _rows(loaded: Pretrained) -> Float[np.ndarray, "position d_model"]:
             result = getattr(result, name, None)
         if result is not None:
             rows: np.ndarray = result.weight.detach().float().cpu().numpy()
-            # RoBERTa and its relatives count from behind the row that padding has.
+            # RoBERTa and its relatives number positions from the row after that of padding.
             return rows if result.padding_idx is None else rows[result.padding_idx + 1 :]
     raise UserError(
         "no_position_table",
