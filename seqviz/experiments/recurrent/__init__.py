@@ -1,1 +1,1 @@
-"""Recurrent networks that are trained and measured for the lesson "RNN"."""
+"""Training and measurements of recurrent networks for the lesson "RNN"."""

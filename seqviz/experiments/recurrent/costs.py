@@ -1,4 +1,4 @@
-"""What a recurrent network costs, measured: time of its steps, terms of its loss, a cell of S0."""
+"""Measured costs of a recurrent network: step times, terms of the loss, the cell of S0."""
 
 from __future__ import annotations
 
@@ -22,10 +22,17 @@ HIDDEN, REPEATS = 256, 15
 
 
 def score(network: str, first: Symbols, second: Symbols) -> AnswerTerms:
-    """A bundled character model reads `first`, and is scored on every character of `second`.
+    """Score every character of `second` after `first` with a bundled character model.
 
-    A space stands between both and belongs to the first. Raises UserError("no_text") where nothing
-    is to be scored.
+    A space between both belongs to the first.
+
+    Args:
+        network: name of the model.
+        first: text that is read only.
+        second: text that is scored.
+
+    Raises:
+        UserError: "no_text" if there is nothing to score.
     """
     model = load(network)
     given, answer = (encoding.normalized(_sent(text)) for text in (first, second))
@@ -51,12 +58,20 @@ def time_steps(
     hidden: int = HIDDEN, lengths: tuple[int, ...] = LENGTHS, batches: tuple[int, ...] = BATCHES,
     repeats: int = REPEATS, report: Report = no_progress, device: str = "cpu",
 ) -> StepTimes:  # fmt: skip
-    """A job: seconds of `nn.RNN` over T steps, and of one product with as many multiplications.
+    """Time `nn.RNN` over T steps, and one product with as many multiplications (a job).
 
-    The product is `tanh([x h] [W_hx W_hh]^T + b)` for all T steps at once, its h given: it
-    is what the RNN would cost if a step did not need the state of the one before. Rounds over all
-    lengths follow one another, so that a noisy second does not meet one length alone; the first
-    round is not counted, and each pass follows one of its kind that is not either.
+    The product is `tanh([x h] [W_hx W_hh]^T + b)` for all T steps at once with h given: the cost of
+    the RNN if a step did not need the previous state. Each round covers all lengths, so that a
+    moment of noise does not affect one length alone; the first round is a warmup, and each timed
+    pass follows an untimed one of its kind.
+
+    Args:
+        hidden: number of hidden units and of input features.
+        lengths: numbers of steps.
+        batches: batch sizes.
+        repeats: number of counted rounds.
+        report: progress callback; receives the share done.
+        device: torch device.
     """
     import torch
 
@@ -78,17 +93,24 @@ def time_steps(
 
 
 def _seconds(network: Any, inputs: Any) -> float:
-    network(inputs)  # untimed: its weights and inputs are near the processor then
+    network(inputs)  # untimed warmup, which loads weights and inputs into the cache
     start = time.perf_counter()
     given = network(inputs)
     given = given[0] if isinstance(given, tuple) else given
-    given[-1, -1, -1].item()  # a GPU has finished when it says the number
+    given[-1, -1, -1].item()  # waits for the GPU
     return time.perf_counter() - start
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A step of S0's cell: shapes that went in, and the state's that came out or the error."""
+    """Result of one step of S0's cell.
+
+    Attributes:
+        input: shape of the input.
+        hidden: shape of the previous state.
+        state: shape of the new state; None after an error.
+        error: the error; empty without one.
+    """
 
     input: tuple[int, ...]
     hidden: tuple[int, ...]
@@ -97,14 +119,20 @@ class Tried:
 
 
 def as_printed(inputs: int, hidden: int, batched: bool) -> Tried:
-    """Run S0's `RNN_Cell` on the shapes of its comments, or with a batch dimension in front."""
+    """Run S0's `RNN_Cell` on the shapes of its comments, or with a leading batch dimension.
+
+    Args:
+        inputs: number of input features.
+        hidden: number of hidden units.
+        batched: True for a batch dimension of 1.
+    """
     import torch
 
     i2h = torch.nn.Linear(inputs + hidden, hidden)
     x, h = (torch.zeros(*(1,) * batched, size) for size in (inputs, hidden))
     try:
         with torch.inference_mode():
-            state = i2h(torch.cat((x, h), 1))  # this line is the text's; its tanh is missing
+            state = i2h(torch.cat((x, h), 1))  # as in S0, without its tanh
     except IndexError as error:
         return Tried(tuple(x.shape), tuple(h.shape), None, f"{type(error).__name__}: {error}")
     return Tried(tuple(x.shape), tuple(h.shape), tuple(state.shape), "")

@@ -1,1 +1,1 @@
-"""Bundled recurrent networks read letters and reviews; jobs on those that were held out."""
+"""States of bundled recurrent networks on letters and reviews, with jobs on held-out ones."""

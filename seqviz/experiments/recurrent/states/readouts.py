@@ -1,6 +1,6 @@
-"""The bundled sentiment network reads reviews: what its last state says, and what all of them say.
+"""Readouts of the bundled sentiment network on reviews: its last state and all its states.
 
-A second network of the same size learns to read the reviews backwards, so that both ends are there.
+A second network of the same size learns to read the reviews backwards, for both ends.
 """
 
 from __future__ import annotations
@@ -25,28 +25,44 @@ PADS = (0, 1, 2, 3, 5, 10, 20, 40)
 _SHARE_READ = 0.25  # of the work
 _EPOCHS, _BATCH, _RATE, _DROP = 4, 32, 2e-3, 0.5
 _FOR_PLANE = 500  # reviews
-_STRENGTH = 0.1  # of the logistic regressions' inputs against their penalty (scikit-learn's C)
+_STRENGTH = 0.1  # scikit-learn's C of the logistic regressions
 Ids = list[np.ndarray]
 
 
 def path(network: str, text: Symbols, without: int = 0) -> StatePath:
-    """`readouts.path` of a bundled network in the plane of its states on training reviews."""
+    """Run `readouts.path` on a bundled network, in the plane of its states on training reviews.
+
+    Args:
+        network: name of the network.
+        text: the text.
+        without: number of the deleted word, from 1; 0 for none.
+    """
     return readouts.path(load(network), _plane(network), text, without)
 
 
 def padded(network: str, text: Symbols) -> Padded:
-    """`readouts.padded` of a bundled network."""
+    """Run `readouts.padded` on a bundled network.
+
+    Args:
+        network: name of the network.
+        text: the text.
+    """
     return readouts.padded(load(network), text, PADS[-1])
 
 
 def words_read(network: str, text: TokenizerText) -> int:
-    """How many words of a text the network reads."""
+    """Return the number of words of a text that a network reads, at least 1.
+
+    Args:
+        network: name of the network.
+        text: the text.
+    """
     return max(1, len(load(network).encode(text)))
 
 
 @cache
 def _plane(network: str) -> Plane:
-    """From the states behind every word of some training reviews."""
+    """Return the plane of the states after every word of some training reviews."""
     result = load(network)
     training = sentiment_split()[0]
     ids = _ids(result, Labeled(training.texts[:_FOR_PLANE], training.positive[:_FOR_PLANE]))
@@ -56,9 +72,12 @@ def _plane(network: str) -> Plane:
 
 
 def compare_readouts(network: str, seed: int = 0, report: Report = no_progress) -> ByReadout:
-    """A job: a logistic regression on each readout of 8,072 reviews, tried on 2,000 others.
+    """Fit a logistic regression to each readout of 8,072 reviews and test it on 2,000 (a job).
 
-    seed: of the network that learns to read backwards.
+    Args:
+        network: name of the network.
+        seed: seed of the network that learns to read backwards.
+        report: progress callback; receives the share done.
     """
     result = load(network)
     training, held = sentiment_split()
@@ -87,13 +106,13 @@ def _ids(network: GatedNetwork, reviews: Labeled) -> Ids:
 
 
 def _in_batches(ids: Ids, size: int = 256) -> list[np.ndarray]:
-    """Places of sequences of like length."""
+    """Return the indices of sequences in batches of similar length."""
     order = np.argsort([len(item) for item in ids], kind="stable")
     return [order[k : k + size] for k in range(0, len(order), size)]
 
 
 def _features(network: GatedNetwork, ids: Ids) -> dict[str, np.ndarray]:
-    """By readout; "words": the mean of the word vectors, which no state is needed for."""
+    """Return the vectors by readout; "words" is the mean of the word vectors, without a state."""
     result: dict[str, np.ndarray] = {}
     for indices in _in_batches(ids):
         lengths = np.array([len(ids[k]) for k in indices])
@@ -107,7 +126,7 @@ def _features(network: GatedNetwork, ids: Ids) -> dict[str, np.ndarray]:
 
 
 def _verdicts(network: GatedNetwork, ids: Ids, pad: int) -> np.ndarray:
-    """Whether each is called positive from the state behind `PADS` pads: (amount, case)."""
+    """Return True for "positive" by the state after each number of `PADS`, [amount, case]."""
     verdicts = np.empty((len(PADS), len(ids)), bool)
     for length in {len(item) for item in ids}:
         positions = [k for k, item in enumerate(ids) if len(item) == length]
@@ -134,7 +153,7 @@ def _answers(training: np.ndarray, held: np.ndarray, positive: np.ndarray) -> np
 def _read_backwards(
     network: GatedNetwork, texts: list[Ids], positive: np.ndarray, seed: int, report: Report
 ) -> list[np.ndarray]:
-    """Train a GRU on the same word vectors from the last word to the first; its last states."""
+    """Train a GRU on the reversed sequences of word vectors and return its last states."""
     import torch
 
     back = [[item[::-1].copy() for item in ids] for ids in texts]

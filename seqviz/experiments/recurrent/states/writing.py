@@ -1,4 +1,4 @@
-"""The bundled character models at work: on a student's text, and on held-out sentences."""
+"""Runs of the bundled character models on a user's text and on held-out sentences."""
 
 from __future__ import annotations
 
@@ -23,45 +23,70 @@ from seqviz.models.checkpoints import load
 from seqviz.models.texts import TokenizerText
 
 TEMPERATURES = (0.0, 0.5, 1.0, 1.5)
-BEFORE, STEPS = 20, 40  # letters that are read, and that come after
-ROOM = 60  # letters that are written after a student's text
+BEFORE, STEPS = 20, 40  # letters read, and letters after them
+ROOM = 60  # letters written after a user's text
 
 
 @cache
 def frequencies(network: str) -> LetterFrequencies:
-    """Of letters and of pairs in the text that the bundled networks were trained on."""
+    """Return the frequencies of letters and letter pairs in the networks' training text."""
     symbols = load(network).symbols
     return writing.frequencies(_ids(symbols, END.join(characters_split()[0])), len(symbols))
 
 
 @cache
 def grams(network: str) -> ngrams.Grams:
-    """Rows of up to five letters in that text."""
+    """Return the counts of sequences of up to five letters in the networks' training text."""
     symbols = load(network).symbols
     return ngrams.counted(_ids(symbols, END.join(characters_split()[0])), len(symbols))
 
 
 def read(network: str, text: Symbols) -> LettersRead:
-    """`writing.read` of a bundled network beside the counts of its training text."""
+    """Run `writing.read` on a bundled network, with the counts of its training text.
+
+    Args:
+        network: name of the network.
+        text: the text.
+    """
     return writing.read(load(network), frequencies(network), grams(network), text)
 
 
 def write(network: str, text: Symbols, index: int, temperature: float, seed: int) -> GeneratedText:
-    """`writing.write` of a bundled network: the same seed, the same letters, on every machine."""
+    """Run `writing.write` on a bundled network; equal seeds give equal letters on every machine.
+
+    Args:
+        network: name of the network.
+        text: the text.
+        index: number of letters to read before writing.
+        temperature: temperature of sampling.
+        seed: random seed.
+    """
     result = read(network, text)
     index = min(index, len(result.ids))
     return writing.write(load(network), result, index, ROOM, temperature, uniforms(seed, ROOM))
 
 
 def count_letters(network: str, text: TokenizerText) -> int:
-    """How many letters of a text are read."""
+    """Return the number of letters of a text that are read, from 1 to `writing.MAX_LETTERS`.
+
+    Args:
+        network: name of the network.
+        text: the text.
+    """
     return min(writing.MAX_LETTERS, max(1, symbols_read(load(network), text)))
 
 
 def run_on(network: str, judge: str, seed: int = 0, report: Report = no_progress) -> ByStep:
-    """A job: held-out sentences of `BEFORE` + `STEPS` letters or more, with and without the text.
+    """Measure a model on held-out sentences with teacher forcing and in free running (a job).
 
-    judge: a second network, which reads what the first has written.
+    Bits are measured after a sentence's own letters, after those of another sentence and after the
+    model's own. The sentences have at least `BEFORE` + `STEPS` letters.
+
+    Args:
+        network: name of the model.
+        judge: name of a second model, which reads what the first one wrote.
+        seed: random seed.
+        report: progress callback; receives the share done.
     """
     result, second = load(network), load(judge)
     texts = [item[: BEFORE + STEPS] for item in characters_split()[1]]

@@ -1,1 +1,1 @@
-"""Taggers of letters and of words, trained or shipped, on the bundled sentences."""
+"""Taggers of letters and words, trained or shipped, on the bundled sentences."""

@@ -1,4 +1,4 @@
-"""LAC on a text: whole, with one side of each character taken away, and with other decoders."""
+"""LAC on a text: complete, with one side of each character ablated, with other decoders."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from seqviz.jobs import Report, no_progress
 from seqviz.models.pretrained import load
 from seqviz.models.texts import ReadBy
 
-MAX_SENTENCE_CHARS = 30  # characters of a student's sentence
+MAX_SENTENCE_CHARS = 30  # characters of a user's sentence
 
 
 def _characters_read(_: Any, text: str) -> int:
@@ -34,26 +34,37 @@ Characters = Annotated[str, ReadBy("text", _characters_read)]
 
 
 def tagged(text: Characters, decoder: str = "viterbi") -> TagSequence:
-    """A text with the tags that the whole network gives.
+    """Return a text with the tags of the complete network.
 
-    decoder: of `DECODERS`: the best row of tags, or at each character the most probable tag by the
-    CRF ("marginal") or by the network alone. Raises UserError("empty_text") and those of `load`.
+    Args:
+        text: the text.
+        decoder: of `DECODERS`: the best tag sequence, or each character's most probable tag by the
+            CRF ("marginal") or by the network alone.
+
+    Raises:
+        UserError: "empty_text"; errors of `load`.
     """
     return _tagged(text, decoder)
 
 
 def without(text: Characters, side: str, direction: str) -> TagSequence:
-    """A text with the best row of tags where no character knows its side ("right" or "left").
+    """Return the best tag sequence of a text whose characters do not see one side.
 
-    direction: "deleted", a character is tagged in the text that ends (or begins) with it; "mean" or
-    "zero", the states that come from that side are replaced, in both layers, by their mean over the
-    sentences of the package or by zero. Raises as `tagged`.
+    Args:
+        text: the text.
+        side: the hidden side, "right" or "left".
+        direction: "deleted", where a character is tagged in the text that ends (or begins) with it;
+            "mean" or "zero", where the states from that side are replaced, in both layers, by their
+            mean over the sentences of the package or by zero.
+
+    Raises:
+        UserError: "empty_text"; errors of `load`.
     """
     return _tagged(text, "viterbi", side, direction)
 
 
 def lac_changes(report: Report = no_progress) -> TagChanges:
-    """A job: what changes on the sentences that the package is tested with."""
+    """Count the tags that change on the test sentences of the package (a job)."""
     network = _network()
     lengths = np.array([len(sentence) for sentence in network.sentences])
     cut = np.zeros((len(WAYS), len(SIDES), len(lengths)), int)
@@ -79,7 +90,13 @@ def lac_changes(report: Report = no_progress) -> TagChanges:
 def decode(
     network: Lac, emissions: Float[np.ndarray, "time tags"], decoder: str
 ) -> Int[np.ndarray, "time"]:
-    """Tags by one of `DECODERS`."""
+    """Return the tags by one of `DECODERS`.
+
+    Args:
+        network: the network.
+        emissions: scores of the tags.
+        decoder: one of `DECODERS`.
+    """
     if decoder == "viterbi":
         return network.crf.viterbi(emissions)
     shares = network.crf.marginals(emissions) if decoder == "marginal" else softmax(emissions)
@@ -116,6 +133,6 @@ def _tagged(text: str, decoder: str, side: str = "", direction: str = "") -> Tag
 
 @cache
 def _means() -> Float[np.ndarray, "layers features"]:
-    """The mean state of each layer over all characters of the package's sentences."""
+    """Return the mean state of each layer over all characters of the package's sentences."""
     results = [_tagged(text, "emission").states for text in _network().sentences]
     return np.asarray(np.concatenate(results, 1).mean(1))

@@ -1,7 +1,7 @@
-"""Three wirings with equally many parameters learn to tag the letters of the bundled sentences.
+"""Letter taggers: three architectures of equal parameter count on the bundled sentences.
 
-Sentences of one length make a batch, so that there is no padding: a backward cell would read it
-before the sentence.
+A batch has sentences of one length, so there is no padding, which a backward cell would read before
+the sentence.
 """
 
 from __future__ import annotations
@@ -38,18 +38,25 @@ from seqviz.models.texts import TokenizerText
 
 TASKS = ("spaces", "words")  # of an English text, and of a Chinese one
 AHEAD = (0, 1, 2, 3, 5, 10, 20)
-LEARNED_AHEAD = AHEAD[:-1]  # a network is trained for each of these
-READERS = ("uni", "bi")  # of a student's text
-MAX_SENTENCE_SIGNS = 48  # signs of a student's sentence
+LEARNED_AHEAD = AHEAD[:-1]  # one network is trained for each
+READERS = ("uni", "bi")  # for a user's text
+MAX_SENTENCE_SIGNS = 48  # signs of a user's sentence
 SEEDS, SEEDS_AHEAD = 5, 3
-SHORT = 100  # updates where a class trains: thirty seeds of 600 take ten minutes
-_LONGEST = 60  # signs of a sentence that is learned from
+SHORT = 100  # updates of a training in a lesson: thirty seeds of 600 take ten minutes
+_LONGEST = 60  # maximum signs of a sentence in training and test
 _BATCH = 128
 _RATE = 1e-2
 
 
 class Sizes(NamedTuple):
-    """min_count: a symbol that is seen less often has no id. read: length of a symbol's vector."""
+    """Sizes of a task's networks and of their training.
+
+    Attributes:
+        min_count: minimum count of a symbol with an id of its own.
+        read: dimension of a symbol's vector.
+        parameters: number of parameters.
+        updates: number of updates.
+    """
 
     min_count: int
     read: int
@@ -61,7 +68,13 @@ SIZES = {"spaces": Sizes(20, 12, 9_560, 600), "words": Sizes(20, 12, 16_100, 600
 
 
 class LengthGroup(NamedTuple):
-    """Sentences of one length. indices: which of all they are."""
+    """Sentences of one length.
+
+    Attributes:
+        ids: ids of the symbols.
+        tags: true tags; -1 for none.
+        indices: indices of the sentences.
+    """
 
     ids: Int[np.ndarray, "time sentence"]
     tags: Int[np.ndarray, "time sentence"]
@@ -69,9 +82,14 @@ class LengthGroup(NamedTuple):
 
 
 def tagged(task: str, text: TokenizerText) -> TaggedExample:
-    """A text with the tags that the task asks for.
+    """Return a text with the true tags of a task.
 
-    Raises UserError("nothing_to_tag") for one without letters, or Chinese characters.
+    Args:
+        task: one of `TASKS`.
+        text: the text, truncated to `MAX_SENTENCE_SIGNS` signs.
+
+    Raises:
+        UserError: "nothing_to_tag" for a text without letters, or Chinese characters.
     """
     result = _tagged(task, text)
     result = TaggedExample(result.symbols[:MAX_SENTENCE_SIGNS], result.tags[:MAX_SENTENCE_SIGNS])
@@ -83,10 +101,16 @@ def tagged(task: str, text: TokenizerText) -> TaggedExample:
 def tag_text(
     task: str, taggers: tuple[TrainedTagger, ...], text: TokenizerText, ahead: int
 ) -> TaggedText:
-    """A student's text, of which `MAX_SENTENCE_SIGNS` signs are read, as all networks tag it.
+    """Tag a user's text with several networks, and with the last one at a limited lookahead.
 
-    Behind them the last one once more, whose backward cell reads `ahead` signs. Raises what
-    `tagged` raises.
+    Args:
+        task: one of `TASKS`.
+        taggers: the networks.
+        text: the text, truncated to `MAX_SENTENCE_SIGNS` signs.
+        ahead: signs that the last network's backward cell reads in an additional last row.
+
+    Raises:
+        UserError: errors of `tagged`.
     """
     result = tagged(task, text)
     rows = [tagger.probabilities(tagger.ids(result.symbols)) for tagger in taggers]
@@ -101,7 +125,7 @@ def _tagged(task: str, text: str) -> TaggedExample:
 
 @cache
 def _sentences(task: str) -> tuple[list[TaggedExample], list[TaggedExample]]:
-    """(train, held out)."""
+    """Return the sentences for training and the held-out ones."""
     parts = characters_split() if task == "spaces" else reviews_split()
     train, held = ([_tagged(task, item) for item in part] for part in parts)
     short = [item for item in train if len(item.symbols) <= _LONGEST]
@@ -112,7 +136,7 @@ def _sentences(task: str) -> tuple[list[TaggedExample], list[TaggedExample]]:
 
 @cache
 def known_symbols(task: str) -> str:
-    """The symbols that have an id: the commonest first."""
+    """Return the symbols with an id, the most frequent first."""
     count = Counter("".join(sentence.symbols for sentence in _sentences(task)[0]))
     return "".join(item for item, n in count.most_common() if n >= SIZES[task].min_count)
 
@@ -133,9 +157,16 @@ def _learn(
     task: str, wiring: str, seed: int, device: str, each: Callable[[list[float], float], object],
     updates: int = 0, ahead: int | None = None,
 ) -> TrainedTagger:  # fmt: skip
-    """Train one network. each: called with the losses so far and the share that is done. updates:
-    another number than `SIZES` has. ahead: how many signs to the right the backward cell of "bi"
-    reads at most; all by default.
+    """Train one network.
+
+    Args:
+        task: one of `TASKS`.
+        wiring: one of `WIRINGS`.
+        seed: random seed.
+        device: torch device.
+        each: called with the losses so far and the share done.
+        updates: number of updates, in place of that of `SIZES`.
+        ahead: maximum signs to the right that the backward cell of "bi" reads; by default all.
     """
     import torch
 
@@ -166,7 +197,7 @@ def _learn(
     step = TrainingStep(torch.optim.Adam(weights, lr=_RATE), loss, weights)
     for update in range(size.updates):
         batches = batches or _batches(_groups_of_training(task), random)
-        rate = _RATE * 0.5 * (1 + np.cos(np.pi * update / size.updates))  # half a cosine, to zero
+        rate = _RATE * 0.5 * (1 + np.cos(np.pi * update / size.updates))  # cosine decay to 0
         lately.append(step(*batches.pop(), rate=rate))
         if (update + 1) % max(size.updates // 25, 1) == 0:
             losses.append(float(torch.stack(lately).mean()))
@@ -187,7 +218,7 @@ def _learn(
 
 
 def _cut_states(cells: Any, read: Any, ahead: int) -> Any:
-    """What `states` computes with `ahead`, of tensors, so that a network can learn by it."""
+    """Return `states` with `ahead` as tensors, for training."""
     import torch
 
     weights = list(cells.parameters())
@@ -208,7 +239,7 @@ def _groups_of_training(task: str) -> list[LengthGroup]:
 
 
 def _batches(groups: list[LengthGroup], random: np.random.Generator) -> list[Any]:
-    """All sentences once, in batches of one length, in random order."""
+    """Return all sentences once, in batches of one length and in random order."""
     results = []
     for group in groups:
         order = random.permutation(len(group.indices))
@@ -221,9 +252,13 @@ def _batches(groups: list[LengthGroup], random: np.random.Generator) -> list[Any
 def train_taggers(
     task: str, seed: int, report: Report = no_progress, device: str = "cpu"
 ) -> tuple[TrainedTagger, ...]:
-    """A job: two networks of one seed, in the order of `READERS`.
+    """Train the networks of `READERS` with one seed (a job).
 
-    Reports the losses so far of each network, from the first on.
+    Args:
+        task: one of `TASKS`.
+        seed: random seed.
+        report: progress callback; receives the losses so far of each network that has begun.
+        device: torch device.
     """
     trained_taggers: list[TrainedTagger] = []
     for wiring in READERS:
@@ -240,9 +275,15 @@ def train_taggers(
 def errors_of_seeds(
     seeds: Sequence[int], task: str, updates: int = SHORT, report: Report = no_progress
 ) -> Float[np.ndarray, "seed wiring"]:
-    """A job: of 100 held-out letters, how many each of the `READERS` tags wrongly, at each seed.
+    """Measure the percentage of held-out letters that `READERS` tag wrongly, per seed (a job).
 
-    A seed draws first weights and batches as `compare_taggers` does, with fewer updates.
+    A seed draws initial weights and batches as in `compare_taggers`, with fewer updates.
+
+    Args:
+        seeds: the seeds.
+        task: one of `TASKS`.
+        updates: number of updates.
+        report: progress callback; receives (finished, number of trainings).
     """
     held = _sentences(task)[1]
     groups = _groups(task, held)
@@ -256,7 +297,7 @@ def errors_of_seeds(
 
 
 def _report_share(report: Report, done: int, count: int) -> Callable[[list[float], float], None]:
-    """Return what reports a training, one of `count`, of which `done` have ended."""
+    """Return the progress callback of one of `count` trainings, after `done` finished ones."""
     return lambda _, share: report((done, count), (done + share) / count)
 
 
@@ -271,7 +312,7 @@ def _wrong(
 def _counted(
     groups: list[LengthGroup], sentences: int, answer: Callable[[LengthGroup], np.ndarray]
 ) -> Int[np.ndarray, "tag sentence"]:
-    """Wrong answers by true tag and sentence. answer: the tags of a group."""
+    """Count wrong answers by true tag and sentence; `answer` returns the tags of a group."""
     result = np.zeros((len(TAGS), sentences), int)
     for group in groups:
         wrong = (answer(group) != group.tags) & (group.tags >= 0)
@@ -283,9 +324,15 @@ def _counted(
 def compare_taggers(
     task: str, seeds: int = SEEDS, report: Report = no_progress, device: str = "cpu"
 ) -> Compared:
-    """A job: three networks with each of the seeds, and their wrong tags on held-out sentences.
+    """Train three networks per seed and count their wrong tags on held-out sentences (a job).
 
     "majority" and "alone" are counted in the training sentences.
+
+    Args:
+        task: one of `TASKS`.
+        seeds: number of seeds.
+        report: progress callback; receives (finished, number of trainings).
+        device: torch device.
     """
     held = _sentences(task)[1]
     groups = _groups(task, held)
@@ -323,9 +370,15 @@ def compare_taggers(
 def compare_ahead(
     task: str, seeds: int = SEEDS_AHEAD, report: Report = no_progress, device: str = "cpu"
 ) -> TrainedAhead:
-    """A job: networks of both directions that learn with `LEARNED_AHEAD` signs to the right.
+    """Train bidirectional networks with a lookahead of each of `LEARNED_AHEAD` signs (a job).
 
-    A seed draws the first weights and the batches that it draws in `compare_taggers` for "bi".
+    A seed draws the same initial weights and batches as in `compare_taggers` for "bi".
+
+    Args:
+        task: one of `TASKS`.
+        seeds: number of seeds.
+        report: progress callback; receives (finished, number of trainings).
+        device: torch device.
     """
     held = _sentences(task)[1]
     groups = _groups(task, held)
