@@ -1,1 +1,1 @@
-"""Text to numbers, measured on tokenizers and word vectors of pretrained models."""
+"""Tokenizers and word vectors of pretrained models, measured."""

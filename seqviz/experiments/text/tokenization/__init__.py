@@ -1,1 +1,1 @@
-"""Vocabularies that came with the app or with a model, and a tokenizer trained on the reviews."""
+"""Bundled vocabularies, vocabularies of models, and a tokenizer trained on the reviews."""

@@ -1,4 +1,4 @@
-"""Seven cutters of one text; those of models only where the model is on this machine."""
+"""Seven tokenizers for one text; those of models only if the model is on this machine."""
 
 from __future__ import annotations
 
@@ -23,17 +23,21 @@ from seqviz.models.registry import DEFAULTS
 
 ENCODER, DECODER = DEFAULTS["encoder"], DEFAULTS["decoder"]
 NAMES = ("characters", "bytes", "words", "wordpiece", "gpt2", "smollm2", "own")
-SPECIAL = ("wordpiece", "gpt2", "smollm2", "own")  # that may have special tokens
+SPECIAL = ("wordpiece", "gpt2", "smollm2", "own")  # tokenizers that may have special tokens
 
 
 def missing() -> tuple[str, ...]:
-    """Cutters whose model is not on this machine."""
+    """Return the tokenizers whose model is not on this machine."""
     models = (("wordpiece", ENCODER), ("smollm2", DECODER))
     return tuple(name for name, model in models if not vocabularies.has_tokenizer(model))
 
 
 def cutter(name: str) -> Callable[[str], Tokenization]:
-    """One of `NAMES` but "own". Raises what `vocabularies` raises."""
+    """Return one of `NAMES` except "own".
+
+    Raises:
+        UserError: errors of `vocabularies`.
+    """
     match name:
         case "characters":
             return characters
@@ -49,7 +53,7 @@ def cutter(name: str) -> Callable[[str], Tokenization]:
 
 
 def available_cutters() -> tuple[str, ...]:
-    """The cutters that can be had on this machine."""
+    """Return the tokenizers available on this machine."""
     gone = missing()
     return tuple(name for name in NAMES if name not in gone)
 
@@ -57,19 +61,26 @@ def available_cutters() -> tuple[str, ...]:
 def cut_by_all(
     text: texts.TokenizerText, names: tuple[str, ...], learned: LearnedMerges, merges: int
 ) -> Strips:
-    """A text as each of these cutters cuts it."""
+    """Tokenize a text with several tokenizers.
+
+    Args:
+        text: the text.
+        names: the tokenizers, of `NAMES`.
+        learned: merges of "own".
+        merges: number of merges that "own" applies.
+    """
     own = encoder_of(learned, merges).cut
     return strips(text, [(name, own if name == "own" else partial(_cut, name)) for name in names])
 
 
 @lru_cache(256)
 def _cut(name: str, text: str) -> Tokenization:
-    """A text as one of `NAMES` cuts it whose tokens depend on nothing else."""
+    """Tokenize a text with one of `NAMES` except "own", cached."""
     return cutter(name)(text)
 
 
 def special_tokens() -> dict[str, dict[str, tuple[str, int]]]:
-    """Of each cutter that has a vocabulary the special tokens by their roles, with their ids."""
+    """Return each tokenizer's special tokens with their ids, by role."""
     models = {"wordpiece": ENCODER, "smollm2": DECODER}
     gone = missing()
     return {
@@ -81,7 +92,12 @@ def special_tokens() -> dict[str, dict[str, tuple[str, int]]]:
 
 
 def special_typed(cuts: Strips, chosen: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The special tokens in a text: those that a cutter reads whole, and those of other cutters."""
+    """Return the special tokens in a text: those of the chosen tokenizer, and those of others.
+
+    Args:
+        cuts: the text, tokenized.
+        chosen: name of the tokenizer.
+    """
     own, every = (
         dict.fromkeys(cut.names[position] for cut in those for position in cut.special)
         for those in ([cuts.of(chosen)], cuts.cuts)
@@ -90,7 +106,12 @@ def special_typed(cuts: Strips, chosen: str) -> tuple[tuple[str, ...], tuple[str
 
 
 def framed(name: str, cut: Tokenization) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Names and ids as the model reads them: BERT's between [CLS] and [SEP]."""
+    """Return names and ids of tokens as the model reads them, BERT's between [CLS] and [SEP].
+
+    Args:
+        name: name of the tokenizer.
+        cut: the tokens.
+    """
     ids = tuple(cut.ids.tolist())
     if name != "wordpiece":
         return cut.names, ids
@@ -100,10 +121,11 @@ def framed(name: str, cut: Tokenization) -> tuple[tuple[str, ...], tuple[int, ..
 
 
 def prefix_lookups(text: texts.TokenizerText) -> PrefixLookups:
-    """How WordPiece cuts the first word of a text.
+    """Return the lookups with which WordPiece tokenizes the first word of a text.
 
-    Raises UserError("no_text") where there is none, "special_word" where it is a special token, and
-    what `vocabularies.wordpiece` raises.
+    Raises:
+        UserError: "no_text" without a word; "special_word" for a special token; errors of
+            `vocabularies.wordpiece`.
     """
     cutter = vocabularies.wordpiece()
     words: list[list[Letter]] = []

@@ -1,4 +1,4 @@
-"""A byte-pair encoding learned from the film reviews, or from two examples of the literature."""
+"""Byte-pair encodings learned from the film reviews, or from two examples of the literature."""
 
 from __future__ import annotations
 
@@ -22,18 +22,23 @@ from seqviz.data.reviews import editorials, movie_reviews
 from seqviz.jobs import Report, no_progress
 from seqviz.models.texts import TokenizerText
 
-# Sennrich, Haddow and Birch (2016), without their sign for the end of a word; Karpathy (2024).
+# Sennrich, Haddow and Birch (2016), without their end-of-word symbol; Karpathy (2024).
 TOY = {b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}
 MINBPE = {b"aaabdaaabac": 1}
 MAX_MERGES = 1000  # merges
 HELD = 10  # every tenth review is held out
-ALL = 9_545  # the others
-_STEP = 100  # merges between two states of the words that are kept
-_PLACES = 41  # of a curve
+ALL = 9_545  # reviews that are not held out
+_STEP = 100  # merges between two cached states of the words
+_PLACES = 41  # points of a curve
 
 
 def texts(name: str, amount: int = ALL) -> tuple[str, ...]:
-    """Sentences: the first `amount` of "reviews", those "held" out, or the "editorials"."""
+    """Return the sentences of a corpus.
+
+    Args:
+        name: "reviews", the "held" out reviews, or "editorials".
+        amount: number of "reviews" from the start.
+    """
     if name == "editorials":
         return editorials().texts
     reviews = movie_reviews().texts
@@ -43,7 +48,12 @@ def texts(name: str, amount: int = ALL) -> tuple[str, ...]:
 
 
 def counted(name: str, amount: int = ALL) -> Mapping[bytes, int]:
-    """The words of a corpus, "toy", "minbpe" or as of `texts`, and how often each occurs."""
+    """Return the words of a corpus with their counts.
+
+    Args:
+        name: "toy", "minbpe", or a name of `texts`.
+        amount: number of "reviews" from the start.
+    """
     if name in ("toy", "minbpe"):
         return TOY if name == "toy" else MINBPE
     return word_counts([word for text in texts(name, amount) for word in pattern().findall(text)])
@@ -55,7 +65,12 @@ def _words(name: str, amount: int) -> WordSymbols:
 
 
 def train_tokenizer(amount: int, report: Report = no_progress) -> LearnedMerges:
-    """A job: a thousand merges, learned from the first `amount` reviews that are not held out."""
+    """Learn a thousand merges from reviews (a job).
+
+    Args:
+        amount: number of reviews from the start, without those held out.
+        report: progress callback; receives "merges" with the share done.
+    """
     return learn(
         counted("reviews", amount), MAX_MERGES, lambda done: report("merges", done / MAX_MERGES)
     )
@@ -63,12 +78,17 @@ def train_tokenizer(amount: int, report: Report = no_progress) -> LearnedMerges:
 
 @cache
 def learned(corpus: str, amount: int = ALL) -> LearnedMerges:
-    """As many merges as there are, at most a thousand, of a corpus that is small: at once."""
+    """Learn all merges of a small corpus, at most a thousand, without a job.
+
+    Args:
+        corpus: name of the corpus, see `counted`.
+        amount: number of "reviews" from the start.
+    """
     return learn(counted(corpus, amount), MAX_MERGES)
 
 
 def _after(learned_merges: LearnedMerges, corpus: str, amount: int, merges: int) -> WordSymbols:
-    """The words after so many merges, from the nearest state that is kept."""
+    """Return the words after some merges, from the nearest cached state."""
     pairs = learned_merges.pairs[: merges - merges % _STEP].astype(np.int64)
     before = _kept(corpus, amount, merges // _STEP, pairs.tobytes())
     return applied(before, learned_merges.pairs[:merges])
@@ -76,7 +96,7 @@ def _after(learned_merges: LearnedMerges, corpus: str, amount: int, merges: int)
 
 @lru_cache(48)
 def _kept(corpus: str, amount: int, steps: int, pairs: bytes) -> WordSymbols:
-    """The words after so many hundreds of merges, which are these."""
+    """Return the words after `steps` hundreds of merges, given as bytes."""
     if not steps:
         return _words(corpus, amount)
     done = np.frombuffer(pairs, np.int64).reshape(-1, 2)
@@ -86,24 +106,40 @@ def _kept(corpus: str, amount: int, steps: int, pairs: bytes) -> WordSymbols:
 
 @lru_cache(8)
 def encoder(pairs: bytes) -> Bpe:
-    """An encoder with these merges (int64)."""
+    """Return a tokenizer with the given merges (int64)."""
     return Bpe(np.frombuffer(pairs, np.int64).reshape(-1, 2))
 
 
 def encoder_of(learned_merges: LearnedMerges, merges: int) -> Bpe:
-    """An encoder with the first so many merges."""
+    """Return a tokenizer with the first merges.
+
+    Args:
+        learned_merges: the learned merges.
+        merges: number of merges that it applies.
+    """
     return encoder(learned_merges.pairs[:merges].astype(np.int64).tobytes())
 
 
 def before_and_after(learned_merges: LearnedMerges, merges: int, text: TokenizerText) -> Strips:
-    """A text in bytes, and after the first so many merges."""
+    """Return a text in bytes, and after the first merges.
+
+    Args:
+        learned_merges: the learned merges.
+        merges: number of merges to apply.
+        text: the text.
+    """
     return strips(text, (("bytes", single_bytes), ("own", encoder_of(learned_merges, merges).cut)))
 
 
 def compression(learned_merges: LearnedMerges, corpus: str, amount: int) -> Compression:
-    """Bytes for one token of the texts that were learned from, held-out reviews, and editorials.
+    """Return bytes per token of the training texts, held-out reviews and editorials.
 
-    Of an example, whose words are few, only of itself.
+    A small example is measured only on itself.
+
+    Args:
+        learned_merges: the learned merges.
+        corpus: name of their corpus, see `counted`.
+        amount: number of "reviews" from the start.
     """
     visible = _texts(corpus, amount)
     every = [_words(*words) for words in visible.values()]
@@ -115,7 +151,14 @@ def compression(learned_merges: LearnedMerges, corpus: str, amount: int) -> Comp
 def compression_at(
     learned_merges: LearnedMerges, corpus: str, amount: int, merges: int
 ) -> Compression:
-    """The same after so many merges alone."""
+    """Return `compression` after one number of merges.
+
+    Args:
+        learned_merges: the learned merges.
+        corpus: name of their corpus, see `counted`.
+        amount: number of "reviews" from the start.
+        merges: number of merges.
+    """
     visible = _texts(corpus, amount)
     sizes = np.array([_words(*words).tokens for words in visible.values()])
     tokens = [
@@ -127,7 +170,13 @@ def compression_at(
 def compression_of(
     learned_merges: LearnedMerges, text: TokenizerText, merges: int | None = None
 ) -> Compression:
-    """The same of a text, after more and more merges or after so many alone."""
+    """Return the compression of a text.
+
+    Args:
+        learned_merges: the learned merges.
+        text: the text.
+        merges: number of merges; None for a curve over all numbers.
+    """
     words = WordSymbols(word_counts(pattern().findall(text)))
     positions = _places(learned_merges) if merges is None else np.array([merges])
     tokens = np.array([tokens_after(words, learned_merges, positions.tolist())])
@@ -135,7 +184,7 @@ def compression_of(
 
 
 def _texts(corpus: str, amount: int) -> dict[str, tuple[str, int]]:
-    """The lines of a figure, and the words of each as `_words` names them."""
+    """Return the curves of a figure, with the arguments of `_words`."""
     result = {"trained": (corpus, amount)}
     if corpus == "reviews":
         result |= {"held": ("held", ALL), "editorials": ("editorials", ALL)}

@@ -1,6 +1,6 @@
-"""What the cutters read: GPT-2's merges and a Chinese dictionary, and the tokenizers of models.
+"""Data of the tokenizers: GPT-2's merges, a Chinese dictionary, and tokenizers of models.
 
-Of a model only its file `tokenizer.json` is read: no network is loaded to cut a text.
+A model's tokenizer is read from `tokenizer.json`, without loading its network.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _SHA256 = {
     "words_zh": "9e4605cb2a93916975285efaef7e71e19773114cb8631415105a20afd31de37e",
 }
 TOKENIZER = "tokenizer.json"
-# What special tokens are for, and how transformers calls each.
+# Roles of special tokens, and their names in transformers.
 ROLES = {
     "unknown": "unk", "padding": "pad", "beginning": "bos", "end": "eos", "class": "cls",
     "separator": "sep", "hidden": "mask",
 }  # fmt: skip
-GPT2_SPECIAL = {"end": ("<|endoftext|>", 50256)}  # its only one, behind every merge
+GPT2_SPECIAL = {"end": ("<|endoftext|>", 50256)}  # the only one, after all merges
 
 
 def _read(name: str) -> bytes:
-    """Raises UserError("damaged") when the file is not the one that was bundled."""
+    """Return a bundled file; raise UserError("damaged") if its checksum differs."""
     path = FOLDER / f"{name}.xz"
     try:
         content = lzma.decompress(path.read_bytes())
@@ -51,25 +51,25 @@ def _read(name: str) -> bytes:
 
 @cache
 def gpt2() -> Bpe:
-    """GPT-2's encoder: 50,257 ids; the last, <|endoftext|>, is read whole where it is typed."""
+    """Return GPT-2's tokenizer: 50,257 ids; the last one, <|endoftext|>, is matched as a whole."""
     pairs = np.frombuffer(_read("gpt2_merges"), "<u2").reshape(2, -1).T.astype(np.int64)
     return Bpe(pairs, alphabet(), special=dict(GPT2_SPECIAL.values()))
 
 
 @cache
 def dictionary() -> Dictionary:
-    """jieba's 35,000 commonest words; counts rounded to half powers of two."""
+    """Return jieba's 35,000 most frequent words; counts are rounded to half powers of two."""
     lines = [line.split(" ") for line in _read("words_zh").decode("utf-16-le").split("\n")]
     return Dictionary({word: int(count) for count, *words in lines for word in words})
 
 
 def has_tokenizer(model: str) -> bool:
-    """Whether a model's tokenizer is on this machine."""
+    """Return True where a model's tokenizer is on this machine."""
     return store.stored(model) is not None
 
 
 def _file(model: str, name: str) -> dict[str, Any]:
-    """A file of a model in JSON. Raises UserError("not_fetched") or ("damaged")."""
+    """Return a JSON file of a model; raise UserError "not_fetched" or "damaged"."""
     result = store.stored(model) or store.verify(model)
     path = result.folder / name
     try:
@@ -81,7 +81,11 @@ def _file(model: str, name: str) -> dict[str, Any]:
 
 @cache
 def wordpiece(model: str = DEFAULTS["encoder"]) -> WordPiece:
-    """An encoder's cutter. Raises UserError("not_fetched"), or ("damaged") of another file."""
+    """Return an encoder's tokenizer.
+
+    Raises:
+        UserError: "not_fetched"; "damaged" for an unexpected file.
+    """
     read = _file(model, TOKENIZER)
     try:
         lower = read["normalizer"]["lowercase"]
@@ -92,7 +96,11 @@ def wordpiece(model: str = DEFAULTS["encoder"]) -> WordPiece:
 
 @cache
 def decoder_bpe(model: str = DEFAULTS["decoder"]) -> Bpe:
-    """A decoder's cutter, of bytes as GPT-2's. Raises as `wordpiece`."""
+    """Return a decoder's tokenizer, which works on bytes as GPT-2's.
+
+    Raises:
+        UserError: "not_fetched"; "damaged" for an unexpected file.
+    """
     read = _file(model, TOKENIZER)
     try:
         vocabulary, merges = read["model"]["vocab"], read["model"]["merges"]
@@ -103,17 +111,17 @@ def decoder_bpe(model: str = DEFAULTS["decoder"]) -> Bpe:
 
 
 def _added(read: dict[str, Any]) -> dict[str, int]:
-    """The tokens, and their ids, that a tokenizer reads whole before it cuts a text."""
+    """Return the tokens, with their ids, that a tokenizer matches before it splits a text."""
     return {item["content"]: item["id"] for item in read["added_tokens"]}
 
 
 def _from_names(
     vocabulary: dict[str, int], merges: list[Any], digits: bool, special: dict[str, int]
 ) -> Bpe:
-    """Merges written as two strings in GPT-2's letters, "Ġ t", as symbols."""
+    """Return a tokenizer from merges written as two strings in GPT-2's letters, such as "Ġ t"."""
     symbols = {letter: symbol for symbol, letter in enumerate(byte_letters())}
     pairs = np.zeros((len(merges), 2), np.int64)
-    results = array("i")  # a list of so many would be five times as large
+    results = array("i")  # a list would be five times as large
     for rank, merge in enumerate(merges):
         left, right = merge.split(" ") if isinstance(merge, str) else merge
         pairs[rank] = symbols[left], symbols[right]
@@ -123,7 +131,7 @@ def _from_names(
 
 
 def special(model: str) -> dict[str, tuple[str, int]]:
-    """The special tokens of a model by their roles (`ROLES`), each with its id."""
+    """Return the special tokens of a model with their ids, by role (`ROLES`)."""
     payload = _file(model, "tokenizer_config.json")
     ids = _added(_file(model, TOKENIZER))
     result: dict[str, tuple[str, int]] = {}

@@ -1,1 +1,1 @@
-"""Vectors of words measured: bundled GloVe, tables and layers of MiniLM, reviews."""
+"""Measurements of word vectors: bundled GloVe, tables and layers of MiniLM, reviews."""

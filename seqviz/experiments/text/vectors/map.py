@@ -1,4 +1,4 @@
-"""A student's words in a plane, the neighbors of one, and analogies."""
+"""A user's words in a plane, the neighbors of a word, and analogies."""
 
 from __future__ import annotations
 
@@ -26,12 +26,21 @@ def project(
     up: str = "",
     centered: bool = True,
 ) -> Placed:
-    """The words of a text in a plane, without those that the table lacks.
+    """Project the words of a text to a plane, without those missing from the table.
 
-    projection: "axes" runs from the first to the second word of `across` and of `up`; "pca" takes
-    the vectors at length 1, "mds" the angles between them. centered: whether the mean of the table
-    is removed before lengths and angles are taken; axes do not depend on it. Raises ValueError for
-    another projection, UserError("few_words", "axis_words", "unknown_word", "no_word").
+    Args:
+        source: name of the table, of `TABLES`.
+        text: the words.
+        projection: "axes" from the first to the second word of `across` and of `up`; "pca" of the
+            vectors at length 1; "mds" of the angles between them.
+        across: two words for the horizontal axis.
+        up: two words for the vertical axis.
+        centered: True to subtract the mean of the table before lengths and angles; axes do not
+            depend on it.
+
+    Raises:
+        ValueError: unknown projection.
+        UserError: "few_words", "axis_words", "unknown_word" or "no_word".
     """
     if projection not in PROJECTIONS:
         raise ValueError(f"The projection is one of {', '.join(PROJECTIONS)}, not {projection!r}.")
@@ -65,7 +74,7 @@ def project(
 
 
 def _two(text: str) -> tuple[str, str]:
-    """The two words of an axis. Raises UserError("axis_words")."""
+    """Return the two words of an axis; raise UserError("axis_words") for another number."""
     words = words_of(text)
     if len(words) != 2:
         raise UserError("axis_words", "An axis runs between two different words: write two.")
@@ -73,7 +82,16 @@ def _two(text: str) -> tuple[str, str]:
 
 
 def nearest(source: str, word: str, centered: bool) -> Ranked:
-    """The nearest words of a table to a word. Raises UserError("unknown_word", "no_word")."""
+    """Return the nearest words of a table to a word.
+
+    Args:
+        source: name of the table, of `TABLES`.
+        word: the word.
+        centered: True to subtract the mean of the table.
+
+    Raises:
+        UserError: "unknown_word" or "no_word".
+    """
     first = words_of(word)[0]
     existing = table(source)
     moved = existing.moved(needed(source, first), centered)
@@ -81,10 +99,17 @@ def nearest(source: str, word: str, centered: bool) -> Ranked:
 
 
 def solve(source: str, question: str, centered: bool) -> tuple[Ranked, Ranked]:
-    """The nearest words to a - b + c of a question "a - b + c", the three among them; and to c.
+    """Return the nearest words to a - b + c, these three included, and to c for comparison.
 
-    The second is what no arithmetic would answer: the neighbors of c. Raises
-    UserError("three_words", "unknown_word", "no_word").
+    The neighbors of c are the answer without arithmetic.
+
+    Args:
+        source: name of the table, of `TABLES`.
+        question: the question "a - b + c".
+        centered: True to subtract the mean of the table.
+
+    Raises:
+        UserError: "three_words", "unknown_word" or "no_word".
     """
     words = words_of(question)
     if len(words) != 3:
@@ -98,9 +123,15 @@ def solve(source: str, question: str, centered: bool) -> tuple[Ranked, Ranked]:
 
 
 def analogies(source: str, centered: bool, report: Report = no_progress) -> ByClass:
-    """A job: the bundled questions in one of the large tables.
+    """Answer the bundled analogy questions in one of the large tables (a job).
 
-    Raises what `load` raises.
+    Args:
+        source: name of the table, of `TABLES`.
+        centered: True to subtract the mean of the table.
+        report: progress callback; receives 1 at the end.
+
+    Raises:
+        UserError: errors of `load`.
     """
     kinds = tuple(word_lists.analogy_pairs())
     result = by_class(table(source), word_lists.analogy_questions(), kinds, centered)

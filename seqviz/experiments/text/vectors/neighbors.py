@@ -1,4 +1,4 @@
-"""Vectors from the neighbors of words in the bundled film reviews: counted, or learned."""
+"""Word vectors from neighboring words in the bundled film reviews, by counts or skip-gram."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from seqviz.data.reviews import movie_reviews
 from seqviz.experiments.text.vectors.tables import words_of
 from seqviz.jobs import Report, no_progress
 
-LEAST = 20  # times that a word stands in the reviews
+LEAST = 20  # minimum count of a word in the reviews
 DIMENSIONS, EPOCHS, NEGATIVES, SEEDS = 50, 5, 5, 3
 WINDOWS = (2, 5, 10)
 _WORD = re.compile(r"[a-z']*[a-z][a-z']*")
@@ -27,9 +27,11 @@ _WORD = re.compile(r"[a-z']*[a-z][a-z']*")
 def corpus() -> tuple[
     tuple[str, ...], Int[np.ndarray, "word"], Int[np.ndarray, "token"], Int[np.ndarray, "token"]
 ]:
-    """(words, how often each, ids, texts): all tokens of the reviews; id -1 is a rare word.
+    """Return all tokens of the reviews; id -1 is a rare word.
 
-    The words from the most frequent down, of equal ones in the order of the alphabet.
+    Returns:
+        Words from the most frequent, ties in alphabetical order; their counts; ids of the tokens;
+        index of each token's review.
     """
     texts = [_WORD.findall(text.lower()) for text in movie_reviews().texts]
     counted = Counter(word for text in texts for word in text)
@@ -41,7 +43,11 @@ def corpus() -> tuple[
 
 
 def counted(window: int) -> LearnedVectors:
-    """Positive PMI of the words of a window, cut to `DIMENSIONS` by the SVD: exact."""
+    """Return word vectors by positive PMI, reduced to `DIMENSIONS` by SVD; exact.
+
+    Args:
+        window: neighbors on each side.
+    """
     words, often, ids, texts = corpus()
     pairs = windows.neighbors(ids, texts, window)
     matrix = windows.positive_pmi(windows.counts(pairs, len(words)))
@@ -50,7 +56,13 @@ def counted(window: int) -> LearnedVectors:
 
 
 def skip_grams(window: int, seed: int, report: Report = no_progress) -> LearnedVectors:
-    """A job: skip-gram with negative samples on the same pairs."""
+    """Train skip-gram vectors with negative sampling on the pairs of `counted` (a job).
+
+    Args:
+        window: neighbors on each side.
+        seed: random seed.
+        report: progress callback; receives the share done and the loss of each epoch.
+    """
     words, often, ids, texts = corpus()
     pairs = windows.neighbors(ids, texts, window)
     result = skip_gram.train(
@@ -63,7 +75,12 @@ def skip_grams(window: int, seed: int, report: Report = no_progress) -> LearnedV
 
 
 def substitutes(seeds: int = SEEDS, report: Report = no_progress) -> Substitutes:
-    """A job: both methods with each window on the bundled list."""
+    """Compare both methods with each window on the bundled word list (a job).
+
+    Args:
+        seeds: number of skip-gram seeds.
+        report: progress callback; receives the share done.
+    """
     items = word_lists.substitutes()
     nearer = np.zeros((2, len(WINDOWS), seeds, len(items)), bool)
     for index, window in enumerate(WINDOWS):
@@ -76,7 +93,11 @@ def substitutes(seeds: int = SEEDS, report: Report = no_progress) -> Substitutes
 
 
 def check_word(word: str) -> str:
-    """A word of the reviews, in lower case. Raises UserError("rare_word", "no_word")."""
+    """Return a word of the reviews in lower case.
+
+    Raises:
+        UserError: "rare_word" or "no_word".
+    """
     result = words_of(word, 1)[0]
     if result not in corpus()[0]:
         raise UserError(

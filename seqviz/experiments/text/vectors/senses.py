@@ -1,4 +1,4 @@
-"""A word in two sentences, read by an encoder: its vectors before and after each layer."""
+"""Vectors of a word in two sentences, before and after each layer of an encoder."""
 
 from __future__ import annotations
 
@@ -23,10 +23,17 @@ _BAND = (2.5, 50.0, 97.5)
 
 
 def two_readings(model: str, word: str, first: texts.ModelText, second: texts.ModelText) -> Layers:
-    """The cosine of a word's vectors in two texts, where it stands first in each.
+    """Return the cosines of a word's vectors at its first occurrence in two texts.
 
-    Raises UserError("word_not_there") where a text lacks it, "no_word", and what `load` and
-    `texts.tokens` raise.
+    Args:
+        model: name of the encoder.
+        word: the word.
+        first: a text.
+        second: another text.
+
+    Raises:
+        UserError: "word_not_there" if a text lacks it; "no_word"; errors of `load` and
+            `texts.tokens`.
     """
     pretrained = load(model)
     request = words_of(word, 1)[0]
@@ -41,13 +48,20 @@ def two_readings(model: str, word: str, first: texts.ModelText, second: texts.Mo
 
 
 def sense_pairs(model: str, report: Report = no_progress) -> SensePairs:
-    """A job: the bundled words of two senses, and random pairs of words from film reviews.
+    """Measure the bundled ambiguous words, and random word pairs from film reviews (a job).
 
-    A random pair is two different words of two letters or more that are one token each, from two
-    sentences of the test set. Raises what `load` raises.
+    A random pair is two different words of at least two letters and one token each, from two
+    sentences of the test set.
+
+    Args:
+        model: name of the encoder.
+        report: progress callback; receives the share done.
+
+    Raises:
+        UserError: errors of `load`.
     """
     pretrained, retained = load(model), word_lists.two_senses()
-    other, same = [], []  # of the word at each level, and last of the bags of the other words
+    other, same = [], []  # cosines of the word at each level, then of the bag of other words
     for done, item in enumerate(retained):
         (a, b), (c, d) = (
             [_vectors(pretrained, item.word, text) for text in pair]
@@ -95,7 +109,7 @@ def _random_pairs(pretrained: Pretrained) -> Float[np.ndarray, "pair level"]:
 
 
 def _vectors(pretrained: Pretrained, word: str, text: str) -> Float[np.ndarray, "level dimension"]:
-    """At each level, and last the mean row of the table of the text's other tokens."""
+    """Return the vectors at each level, and last the mean embedding of the text's other tokens."""
     tokens = texts.tokens(pretrained, text)
     positions = _places(pretrained, tokens, word)
     others = np.setdiff1d(np.flatnonzero(tokens.real & ~tokens.special), positions).tolist()
@@ -104,8 +118,7 @@ def _vectors(pretrained: Pretrained, word: str, text: str) -> Float[np.ndarray, 
 
 
 def _places(pretrained: Pretrained, tokens: Tokens, word: str) -> list[int]:
-    """Where the pieces of a word stand first as a whole word. Raises
-    UserError("word_not_there")."""
+    """Return the positions of the pieces of a word at its first occurrence as a whole word."""
     with pretrained.lock:
         ids = pretrained.tokenizer(word, add_special_tokens=False, verbose=False)["input_ids"]
     count, existing = len(ids), tokens.ids.tolist()
@@ -121,7 +134,7 @@ def _places(pretrained: Pretrained, tokens: Tokens, word: str) -> list[int]:
 def _levels(
     pretrained: Pretrained, tokens: Tokens, positions: list[int]
 ) -> Float[np.ndarray, "level dimension"]:
-    """The mean over some places: in the table, behind the input, behind each layer."""
+    """Return the mean over positions in the embedding, after the input and after each layer."""
     import torch
 
     def work(network: Any, device: str) -> Any:

@@ -1,4 +1,4 @@
-"""Tables of word vectors by their names, and a student's words in them."""
+"""Tables of word vectors by name, and a user's words in them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from seqviz.models import texts
 from seqviz.models.pretrained import load
 
 TABLES = ("bundled", "glove", "minilm")
-MAX_LIST_WORDS = 60  # words of a student's list
+MAX_LIST_WORDS = 60  # words of a user's list
 _WORD = re.compile(
     rf"[\u4e00-\u9fff]{STAND_IN}*|[^\W_\u4e00-\u9fff]+(?:['’-][^\W_\u4e00-\u9fff]+)*"
 )
@@ -28,9 +28,14 @@ _WHOLE = re.compile(r"[a-z]{2,}")  # pieces of MiniLM's vocabulary that are answ
 
 
 def words_of(text: texts.TokenizerText, maximum: int = MAX_LIST_WORDS) -> tuple[str, ...]:
-    """The different words of a text in lower case, in its order; of a longer text the first.
+    """Return the different words of a text in lower case, in its order.
 
-    Raises UserError("no_word") where there is none.
+    Args:
+        text: the text.
+        maximum: number of words to which it is truncated.
+
+    Raises:
+        UserError: "no_word" if there is none.
     """
     result: dict[str, None] = {}
     for word in _words(_SPACED, text):
@@ -43,9 +48,14 @@ def words_of(text: texts.TokenizerText, maximum: int = MAX_LIST_WORDS) -> tuple[
 
 
 def in_a_row(text: texts.TokenizerText, maximum: int = MAX_LIST_WORDS) -> tuple[str, ...]:
-    """The first words of a text with all repetitions; a Chinese character is a word.
+    """Return the words of a text with repetitions; a Chinese character is a word.
 
-    Raises UserError("few_words") where there are less than two.
+    Args:
+        text: the text.
+        maximum: number of words to which it is truncated.
+
+    Raises:
+        UserError: "few_words" if there are fewer than two.
     """
     result = tuple(islice(_words(_WORD, text), maximum))
     if len(result) < 2:
@@ -54,7 +64,7 @@ def in_a_row(text: texts.TokenizerText, maximum: int = MAX_LIST_WORDS) -> tuple[
 
 
 def _words(pattern: re.Pattern[str], text: str) -> Iterator[str]:
-    """What a pattern finds in a text, in lower case; marks belong to the letter before them."""
+    """Yield the matches of a pattern in lower case; marks belong to the letter before them."""
     text = unicodedata.normalize("NFC", text)
     for match in pattern.finditer("".join(plain_marks(text))):
         yield text[slice(*match.span())].lower()
@@ -62,9 +72,11 @@ def _words(pattern: re.Pattern[str], text: str) -> Iterator[str]:
 
 @cache
 def table(name: str) -> WordTable:
-    """One of `TABLES`; of MiniLM's the whole vocabulary, of which whole words may be answers.
+    """Return one of `TABLES`; MiniLM's has the full vocabulary, with whole words as answers.
 
-    Raises ValueError for another name, and what `load` raises.
+    Raises:
+        ValueError: unknown name.
+        UserError: errors of `load`.
     """
     if name == "bundled":
         retained = word_lists.bundled()
@@ -86,10 +98,17 @@ def table(name: str) -> WordTable:
 
 
 def vector(name: str, word: str) -> tuple[Float[np.ndarray, "dimension"], int] | None:
-    """A word's vector and of how many pieces it is the mean; None where the table has none.
+    """Return a word's vector, and the number of pieces of which it is the mean.
 
-    MiniLM's table has pieces of words as well: of a word that is none of its words the mean of the
-    pieces is taken.
+    MiniLM's table also has pieces of words: a word outside its vocabulary gets the mean of its
+    pieces.
+
+    Args:
+        name: name of the table, of `TABLES`.
+        word: the word.
+
+    Returns:
+        Vector and number; None if the table has no vector.
     """
     existing = table(name)
     if word in existing.index:
@@ -106,7 +125,15 @@ def vector(name: str, word: str) -> tuple[Float[np.ndarray, "dimension"], int] |
 
 
 def needed(name: str, word: str) -> Float[np.ndarray, "dimension"]:
-    """As `vector`; raises UserError("unknown_word") where there is none."""
+    """Return the vector of a word.
+
+    Args:
+        name: name of the table, of `TABLES`.
+        word: the word.
+
+    Raises:
+        UserError: "unknown_word" if there is none.
+    """
     result = vector(name, word)
     if result is None:
         raise UserError("unknown_word", f"The table has no vector for “{word}”.", word=word)

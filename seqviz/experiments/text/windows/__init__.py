@@ -1,1 +1,1 @@
-"""Ids, vocabularies and windows of the bundled texts, read by bundled and pretrained networks."""
+"""Ids, vocabularies and windows of the bundled texts, with bundled and pretrained networks."""

@@ -1,4 +1,4 @@
-"""The bundled character GRU reads held-out sentences in windows: in order, shuffled, or afresh."""
+"""The bundled character GRU on windows of held-out sentences: in order, shuffled, or reset."""
 
 from __future__ import annotations
 
@@ -24,9 +24,17 @@ def read_windows(
     seed: int = 0,
     report: Report = no_progress,
 ) -> Carried:
-    """A job: `carried.compare` on the first characters of the sentences held out in training.
+    """Run `carried.compare` on the first characters of the held-out sentences (a job).
 
-    Sentences follow one another with a line break between them, as in training.
+    The sentences are joined by line breaks, as in training.
+
+    Args:
+        network: name of the network.
+        lengths: window lengths in characters.
+        rows: rows of a batch.
+        characters: number of characters.
+        seed: random seed.
+        report: progress callback; receives the share done.
     """
     result = load(network)
     anchor = {symbol: k for k, symbol in enumerate(result.symbols)}

@@ -1,4 +1,4 @@
-"""The bundled sentences as tokens by frequency, beside those that are held out."""
+"""Token frequencies of the bundled sentences, in training and held out."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from seqviz.data.reviews import characters_split
 
 
 def of_bundled(level: str, clean: bool = True) -> TokenFrequencies:
-    """Reviews and editorials, 95% of the sentences, and the 5% that are held out.
+    """Return the token frequencies in 95% of the sentences, and in the 5% held out.
 
-    The Time Machine, which the text counts, is a download and not bundled.
+    The sentences are reviews and editorials. The Time Machine, which the printed text counts, is a
+    download and not bundled.
+
+    Args:
+        level: kind of the tokens, see `vocabulary.counted`.
+        clean: True for cleaned text, see `vocabulary.counted`.
     """
     text, held = (counted(part, level, clean) for part in characters_split())
     return frequencies(text, held)

@@ -1,7 +1,7 @@
-"""The ids of a pretrained model's vocabulary: what stands beside what, and what a permutation does.
+"""Ids of a pretrained model's vocabulary: neighbors in the table, and permutations of ids.
 
-Nobody changes the shared model: a moved table of vectors is a copy, and what it gives for the ids
-enters the network in place of what its own table would give (`inputs_embeds`).
+The shared model is not changed: a permuted embedding is a copy, whose vectors enter the network as
+`inputs_embeds`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from seqviz.models import texts
 from seqviz.models.pretrained import load
 from seqviz.models.texts import ModelText
 
-ROWS = 11  # of the window, as the text prints them
+ROWS = 11  # rows of the window, as in the printed text
 SPECIAL = (100, 101, 102, 103)
 SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
 SENTENCES, PERMUTATIONS = 200, 10
@@ -38,7 +38,7 @@ _BATCH = 20  # sentences of one pass
 
 @lru_cache(2)
 def names(model: str) -> tuple[str, ...]:
-    """The tokens of a vocabulary in the order of their ids."""
+    """Return the tokens of a vocabulary in the order of their ids."""
     loaded = load(model)
     with loaded.lock:
         return tuple(loaded.tokenizer.convert_ids_to_tokens(list(range(len(loaded.tokenizer)))))
@@ -46,7 +46,7 @@ def names(model: str) -> tuple[str, ...]:
 
 @lru_cache(2)
 def _neighbors(model: str) -> tuple[np.ndarray, float, float]:
-    """1 / norm of each vector; mean cosine of ids that follow one another, and of random pairs."""
+    """Return 1 / norm of each vector, mean cosine of consecutive ids and of random pairs."""
 
     def work(network: Any, device: str) -> tuple[np.ndarray, float, float]:
         import torch
@@ -62,10 +62,16 @@ def _neighbors(model: str) -> tuple[np.ndarray, float, float]:
 
 
 def matching(model: str, find: str) -> tuple[Int[np.ndarray, "one"], Int[np.ndarray, "match"]]:
-    """The token whose id a text is, if it is a number, and the others in which the text stands.
+    """Return the ids that match a search text; all ids for an empty one.
 
-    All ids of an empty text. White space around it and its case do not matter, as the vocabulary
-    has neither.
+    Surrounding whitespace and case are ignored, as the vocabulary has neither.
+
+    Args:
+        model: name of the model.
+        find: the text.
+
+    Returns:
+        The id that the text is, if it is a number; the other ids whose token contains the text.
     """
     targets, vocabulary = find.strip().lower(), names(model)
     digits = normalize(find)
@@ -76,9 +82,14 @@ def matching(model: str, find: str) -> tuple[Int[np.ndarray, "one"], Int[np.ndar
 
 
 def listed(model: str, first: int, find: str = "") -> Listed:
-    """The next tokens from an id on; with `find` only those that match (see `matching`).
+    """Return the next tokens from an id, cyclically, or those that match a search text.
 
-    From the last id it goes on at the first. The token whose id is searched stands on top.
+    A token whose id is searched for comes first.
+
+    Args:
+        model: name of the model.
+        first: first id.
+        find: search text, see `matching`.
     """
     by_id, result = matching(model, find)
     turned = np.roll(result, -int(np.searchsorted(result, first)))
@@ -115,7 +126,7 @@ def listed(model: str, first: int, find: str = "") -> Listed:
 
 
 def _vectors(network: Any, device: str, table: Any, batch: encoding.SentenceBatch) -> Any:
-    """The last layer [sentence, token, d_model] when ids are looked up in this table."""
+    """Return the last layer [sentence, token, d_model] for ids looked up in the given table."""
     import torch
 
     ids = torch.from_numpy(batch.ids).to(device)
@@ -125,7 +136,7 @@ def _vectors(network: Any, device: str, table: Any, batch: encoding.SentenceBatc
 
 
 def _means(last: Any, batch: encoding.SentenceBatch) -> Float[np.ndarray, "sentence d_model"]:
-    """The sentence vectors: means over the real tokens."""
+    """Return the sentence vectors, means over the real tokens."""
     import torch
 
     real = torch.from_numpy(batch.real).to(last.device)
@@ -145,11 +156,19 @@ def _cosine(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def permute(model: str, text: ModelText, share: float = 1.0, seed: int = 0) -> Permuted:
-    """One sentence, with other ids for a share of the vocabulary: for ids and rows, or for one.
+    """Encode a sentence under a permutation of ids, of table rows, or of both.
 
-    In the case "both" the rows of the table move along with their ids; "ids": the ids of the
-    sentence are new and the table is as trained; "rows": the table has moved and the ids have not.
-    Raises what `load` raises.
+    "both": the rows of the table move with their ids; "ids": the sentence has new ids and the table
+    is as trained; "rows": the table is permuted and the ids are not.
+
+    Args:
+        model: name of the encoder.
+        text: the sentence.
+        share: share of the vocabulary that is permuted.
+        seed: random seed.
+
+    Raises:
+        UserError: errors of `load`.
     """
     pretrained = load(model)
     read = texts.tokens(pretrained, text)
@@ -196,9 +215,17 @@ def permute_many(
     permutations: int = PERMUTATIONS,
     report: Report = no_progress,
 ) -> ByShare:
-    """A job: the first reviews of the test set; each permutation has sentences of its own.
+    """Run `permute` on the first test reviews, with different sentences per permutation (a job).
 
-    Raises what `load` raises.
+    Args:
+        model: name of the encoder.
+        shares: shares of the vocabulary that are permuted.
+        sentences: number of sentences.
+        permutations: number of permutations.
+        report: progress callback; receives the share done.
+
+    Raises:
+        UserError: errors of `load`.
     """
     pretrained = load(model)
     test = sentiment_split()[1]
