@@ -1,1 +1,1 @@
-"""Transformers measured part by part: architectures, interventions, interpretability."""
+"""Parts of Transformers, measured: architectures, interventions, interpretability."""

@@ -1,4 +1,4 @@
-"""Well-known Transformers without their weights (PyTorch's meta device), counted part by part."""
+"""Parameters of well-known Transformers by part, without weights (PyTorch's meta device)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FAMILY = ("gpt1", "gpt2", "gpt2_xl", "gpt3")  # by their years: 2018, 2019, 2019
 MOST_WIDTH = 2048
 LENGTHS = (8, 16, 32, 64, 128, 256, 512)
 REPEATS = 5
-_PART = (  # the first that fits
+_PART = (  # the first match counts
     ("norm", r"norm|ln_"),
     ("pooler", r"pooler"),
     ("cross_attention", r"multihead_attn"),
@@ -33,7 +33,7 @@ _PART = (  # the first that fits
 
 
 def _config(name: str) -> Any:
-    """The published configuration; those of BERT base, GPT-1 and GPT-2 are the library's own.
+    """Return the published configuration; those of BERT base, GPT-1 and GPT-2 are the library's.
 
     GPT-3 is counted as GPT-2's blocks at the sizes of Brown et al. (2020), table 2.1: its sparse
     attention has no other parameters.
@@ -59,9 +59,12 @@ def _config(name: str) -> Any:
 
 @cache
 def architecture(name: str) -> Architecture:
-    """The parts of one of `NAMES` or `FAMILY`; "transformer" is nn.Transformer(512, 8, 6, 6, 2048).
+    """Return the parts of one of `NAMES` or `FAMILY`.
 
-    Raises ValueError for another name.
+    "transformer" is nn.Transformer(512, 8, 6, 6, 2048).
+
+    Raises:
+        ValueError: unknown name.
     """
     import torch
 
@@ -86,10 +89,18 @@ def architecture(name: str) -> Architecture:
 
 @cache
 def seq2seq(d_model: int = 512, heads: int = 8, layers: int = 6, d_ff: int = 2048) -> Architecture:
-    """`nn.Transformer(d_model, heads, layers, layers, d_ff)`: no embedding and no output matrix.
+    """Return the parts of `nn.Transformer(d_model, heads, layers, layers, d_ff)`.
 
-    Raises ValueError where the heads do not divide the width, or a size is below 1 or above what is
-    built here (width and d_ff 2,048 x 4, 24 layers).
+    It has neither embedding nor output matrix.
+
+    Args:
+        d_model: width, at most 2,048.
+        heads: number of heads.
+        layers: number of layers of encoder and of decoder, at most 24.
+        d_ff: width of the MLP, at most 8,192.
+
+    Raises:
+        ValueError: heads that do not divide the width, or a size out of range.
     """
     import torch
 
@@ -98,7 +109,7 @@ def seq2seq(d_model: int = 512, heads: int = 8, layers: int = 6, d_ff: int = 204
     if d_model % heads or d_ff > 4 * MOST_WIDTH:
         raise ValueError(f"{heads} heads cannot share {d_model} dimensions (d_ff {d_ff}).")
     with torch.device("meta"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # nested tensors are of no use to who counts
+        warnings.simplefilter("ignore")  # about nested tensors, which counting does not use
         network = torch.nn.Transformer(d_model, heads, layers, layers, d_ff, batch_first=True)
     counts, weights = _counted(network, "")
     return Architecture(
@@ -108,7 +119,7 @@ def seq2seq(d_model: int = 512, heads: int = 8, layers: int = 6, d_ff: int = 204
 
 
 def _counted(network: Any, stack: str) -> tuple[np.ndarray, int]:
-    """Numbers by group and part, and those of the matrices; stack: the group of all layers."""
+    """Return parameters by group and part, and those of matrices; `stack` is the layers' group."""
     counts, weights = np.zeros((len(GROUPS), len(COST_PARTS)), int), 0
     for name, parameter in network.named_parameters():
         part = next(part for part, sign in _PART if re.search(sign, name, re.IGNORECASE))
@@ -123,11 +134,11 @@ def _counted(network: Any, stack: str) -> tuple[np.ndarray, int]:
 
 
 def time_passes(report: Report = no_progress) -> PassTimes:
-    """A job: seconds of a pass of the two models of this app by its length, five times each.
+    """Time forward passes of the app's two models by length, five times each (a job).
 
-    One sequence of random tokens, no cache, on one thread where the app runs on one. Rounds over
-    all lengths follow one another, so that a noisy second does not meet one length alone. Each
-    length is read once before, unmeasured.
+    One sequence of random tokens, without a cache, on one thread where the app runs on one. Each
+    round covers all lengths, so that a moment of noise does not affect one length alone; the first
+    round is a warmup.
     """
     import torch
 
@@ -152,4 +163,4 @@ def time_passes(report: Report = no_progress) -> PassTimes:
 def _pass(network: Any, device: str, ids: Any) -> None:
     ids = ids.to(device)
     result = network(input_ids=ids, attention_mask=ids.new_ones(ids.shape), use_cache=False)
-    result[0].sum().item()  # a GPU has finished when it says the number
+    result[0].sum().item()  # waits for the GPU

@@ -1,9 +1,8 @@
-"""A forward pass that is written out, so that each text of a batch can have changes of its own.
+"""Forward pass in parts, with separate interventions for each text of a batch.
 
-The modules are those of the shared model and nobody changes them: a change goes along with its row
-of the batch. Rows share the layers below their first change, so that what is changed late costs
-little. Decoders of the Llama family (the normalization stands before each part) and encoders of the
-BERT family (it stands behind each sum).
+The modules are those of the shared model and are not changed: each row of the batch carries its
+interventions. Rows share the layers below their first change, so a late change is cheap. Supported
+are decoders of the Llama family (pre-norm) and encoders of the BERT family (post-norm).
 """
 
 from __future__ import annotations
@@ -23,11 +22,14 @@ Watch = Callable[[str, int, Any], None]
 
 @dataclass(frozen=True)
 class Factor:
-    """What a part of a layer is multiplied with: 0 switches it off, 1 leaves it.
+    """Factor of a part of a layer; 0 switches it off, 1 leaves it unchanged.
 
-    part: one of `PARTS`. Of "residual" it is what goes around attention and MLP; of "norm" 0 gives
-    the vector as it is in place of the normalized one, and what lies between mixes both. unit: of
-    "attention" one head, of "mlp" one neuron; None: all of the part.
+    Attributes:
+        part: one of `INTERVENTION_PARTS`. "residual" scales the skip connections around attention
+            and MLP; "norm" interpolates between the unnormalized (0) and the normalized (1) vector.
+        layer: number of the layer.
+        by: the factor.
+        unit: one head of "attention" or one neuron of "mlp"; None for the complete part.
     """
 
     part: str
@@ -38,10 +40,14 @@ class Factor:
 
 @dataclass(frozen=True)
 class Put:
-    """A vector in place of a part's output, or (`add`) added to it.
+    """Vector that replaces a part's output or is added to it.
 
-    part: "attention", "mlp", or "stream" for what enters the layer. vector: [d_model], or
-    [token, d_model]. at: the token whose output it is; None: of all.
+    Attributes:
+        part: "attention", "mlp", or "stream" for the input of the layer.
+        layer: number of the layer.
+        vector: [d_model] or [token, d_model].
+        add: True to add the vector.
+        at: position of the token; None for all.
     """
 
     part: str
@@ -53,9 +59,12 @@ class Put:
 
 @dataclass(frozen=True)
 class Variant:
-    """What is different in one row of the batch; nothing by default.
+    """Interventions in one row of the batch; none by default.
 
-    order: the layers from bottom to top, each as often as it is named; None: as they are.
+    Attributes:
+        factors: factors of parts.
+        puts: vectors in place of outputs.
+        order: layers from bottom to top, each as often as it is named; None for the model's order.
     """
 
     factors: tuple[Factor, ...] = ()
@@ -64,30 +73,59 @@ class Variant:
 
 
 def off(part: str, layer: int, unit: int | None = None) -> Variant:
-    """The variant in which a part of a layer is switched off."""
+    """Return the variant with a part of a layer switched off.
+
+    Args:
+        part: one of `INTERVENTION_PARTS`.
+        layer: number of the layer.
+        unit: head or neuron; None for the complete part.
+    """
     return Variant((Factor(part, layer, 0.0, unit),))
 
 
 def skipped(layers: int, layer: int) -> Variant:
-    """The variant without one layer."""
+    """Return the variant without one layer.
+
+    Args:
+        layers: number of layers.
+        layer: the layer.
+    """
     return Variant(order=tuple(k for k in range(layers) if k != layer))
 
 
 def swapped(layers: int, left: int, right: int) -> Variant:
-    """The variant in which two layers stand in each other's place."""
+    """Return the variant with two layers exchanged.
+
+    Args:
+        layers: number of layers.
+        left: a layer.
+        right: the other layer.
+    """
     positions = {left: right, right: left}
     return Variant(order=tuple(positions.get(k, k) for k in range(layers)))
 
 
 def repeated(layers: int, layer: int) -> Variant:
-    """The variant in which a layer is run twice, one time after the other."""
+    """Return the variant that runs a layer twice in succession.
+
+    Args:
+        layers: number of layers.
+        layer: the layer.
+    """
     return Variant(order=tuple(k for k in range(layers) for _ in range(1 + (k == layer))))
 
 
 class NetworkParts:
-    """The parts of a pretrained network by one set of names.
+    """Parts of a pretrained network under common names.
 
-    Raises ValueError for a network of another family.
+    Args:
+        network: the network.
+        ids: token ids of the text.
+        segments: segment ids.
+        device: torch device.
+
+    Raises:
+        ValueError: a network of another family.
     """
 
     def __init__(self, network: Any, ids: np.ndarray, segments: np.ndarray, device: str):
@@ -110,7 +148,12 @@ class NetworkParts:
             self.first = body.embeddings(tokens, torch.tensor(segments, device=device)[None])
 
     def attention(self, layer: int, x: Any) -> Any:
-        """What the attention of a layer adds, [batch, token, d_model]."""
+        """Return the output of a layer's attention, [batch, token, d_model].
+
+        Args:
+            layer: number of the layer.
+            x: input, [batch, token, d_model].
+        """
         block = self.blocks[layer]
         if self.kind == "llama":
             return block.self_attn(
@@ -119,31 +162,36 @@ class NetworkParts:
         return block.attention.output.dense(block.attention.self(x, None)[0])
 
     def neurons(self, layer: int, x: Any) -> Any:
-        """The neurons of the MLP of a layer, [batch, token, neuron]."""
+        """Return the neurons of a layer's MLP, [batch, token, neuron].
+
+        Args:
+            layer: number of the layer.
+            x: input, [batch, token, d_model].
+        """
         block = self.blocks[layer]
         if self.kind == "llama":
             return block.mlp.act_fn(block.mlp.gate_proj(x)) * block.mlp.up_proj(x)
         return block.intermediate(x)
 
     def down(self, layer: int) -> Any:
-        """The linear layer from the neurons of a layer to what the MLP adds."""
+        """Return the linear layer from neurons to the output of an MLP."""
         block = self.blocks[layer]
         return block.mlp.down_proj if self.kind == "llama" else block.output.dense
 
     def output(self, layer: int) -> Any:
-        """The linear layer from the heads of a layer to what the attention adds."""
+        """Return the linear layer from heads to the output of an attention."""
         block = self.blocks[layer]
         return block.self_attn.o_proj if self.kind == "llama" else block.attention.output.dense
 
     def norms(self, layer: int) -> tuple[Any, Any]:
-        """The normalization of the attention and that of the MLP."""
+        """Return the normalizations of attention and MLP of a layer."""
         block = self.blocks[layer]
         if self.kind == "llama":
             return block.input_layernorm, block.post_attention_layernorm
         return block.attention.output.LayerNorm, block.output.LayerNorm
 
     def last(self, x: Any) -> Any:
-        """The stream behind the last layer as the network gives it: normalized, in a decoder."""
+        """Return the network's output for the stream of the last layer, normalized in a decoder."""
         return self.body.norm(x) if self.kind == "llama" else x
 
 
@@ -154,7 +202,7 @@ class _Batch:
         self.parts, self.variants, self.watch = parts, variants, watch
 
     def factor(self, part: str, layer: int, rows: Sequence[int]) -> Any:
-        """[row, 1, 1], or None where every row leaves the part as it is."""
+        """Return the rows' factors [row, 1, 1] of a part; None if all are 1."""
         results = [
             next((f.by for f in self.variants[row].factors
                   if (f.part, f.layer, f.unit) == (part, layer, None)), 1.0)
@@ -165,7 +213,7 @@ class _Batch:
         )
 
     def units(self, part: str, layer: int, rows: Sequence[int], count: int) -> Any:
-        """[row, unit], or None where every row leaves all units as they are."""
+        """Return the rows' factors [row, unit] of heads or neurons; None if all are 1."""
         result = self.parts.first.new_ones(len(rows), count)
         for at, row in enumerate(rows):
             for f in self.variants[row].factors:
@@ -174,7 +222,7 @@ class _Batch:
         return None if bool((result == 1).all()) else result
 
     def put(self, part: str, layer: int, rows: Sequence[int], x: Any) -> Any:
-        """x [row, token, d_model] with the vectors that rows bring along."""
+        """Return x [row, token, d_model] with the vectors of the rows."""
         for at, row in enumerate(rows):
             for item in self.variants[row].puts:
                 if (item.part, item.layer) != (part, layer):
@@ -186,12 +234,12 @@ class _Batch:
         return x
 
     def normed(self, norm: Any, layer: int, rows: Sequence[int], x: Any) -> Any:
-        """The normalized vectors, or in part those that came."""
+        """Return the normalized vectors, or their mixture with the input."""
         share = self.factor("norm", layer, rows)
         return norm(x) if share is None else share * norm(x) + (1 - share) * x
 
     def added(self, part: str, layer: int, rows: Sequence[int], x: Any) -> Any:
-        """What attention or MLP of a layer gives these rows."""
+        """Return the output of attention or MLP of a layer for these rows."""
         parts = self.parts
         if part == "attention":
             heads = parts.network.config.num_attention_heads
@@ -218,7 +266,7 @@ class _Batch:
             self.watch(part, layer, x)
 
     def through(self, layer: int, rows: Sequence[int], x: Any) -> Any:
-        """These rows through one layer."""
+        """Run these rows through one layer."""
         x = self.put("stream", layer, rows, x)
         for part, norm in zip(("attention", "mlp"), self.parts.norms(layer), strict=True):
             around = self.factor("residual", layer, rows)
@@ -232,12 +280,22 @@ class _Batch:
 
 
 def forward(parts: NetworkParts, variants: Sequence[Variant], watch: Watch | None = None) -> Any:
-    """The vectors behind the last layer, [variant, token, d_model], before `Parts.last`.
+    """Run variants in one batch and return the stream after the last layer.
 
-    watch: called with what the rows that run give: ("heads", layer, [row, head, token, d_k]),
-    ("neurons", layer, [row, token, neuron]), ("attention", "mlp" or "stream", layer, [row, token,
-    d_model]), the stream behind the layer; every row runs from the bottom then. Without it rows
-    run from their first change on. Raises ValueError for a layer that there is not.
+    Rows run from their first change; with `watch`, every row runs from the bottom.
+
+    Args:
+        parts: parts of the network on a text.
+        variants: interventions of each row.
+        watch: called with the outputs of the running rows: ("heads", layer, [row, head, token,
+            d_k]), ("neurons", layer, [row, token, neuron]), ("attention", "mlp" or "stream", layer,
+            [row, token, d_model]), where the stream is that after the layer.
+
+    Returns:
+        [variant, token, d_model], before `NetworkParts.last`.
+
+    Raises:
+        ValueError: unknown layer or part.
     """
     import torch
 
@@ -271,7 +329,7 @@ def forward(parts: NetworkParts, variants: Sequence[Variant], watch: Watch | Non
 
 
 def _first(variant: Variant, order: tuple[int, ...], count: int) -> int:
-    """The step at which a variant is first another than the model as it is."""
+    """Return the step at which a variant first differs from the model."""
     changed = [
         *(factor.layer for factor in variant.factors),
         *(item.layer for item in variant.puts),

@@ -1,1 +1,1 @@
-"""A pretrained model taken apart: what each part adds, knows by layer, and is missed for."""
+"""Interpretability of a pretrained model: attribution, lenses by layer, ablation."""

@@ -1,4 +1,4 @@
-"""The logit of the next token of a decoder, added up from its parts."""
+"""Direct logit attribution: a decoder's next-token logit as the sum of its parts."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from seqviz.models import texts
 from seqviz.models.pretrained import Pretrained, decoder, load
 from seqviz.models.texts import ModelText
 
-NEURONS = 8  # of an MLP that have a bar of their own
+NEURONS = 8  # neurons of an MLP with a separate bar
 
 
 @dataclass(frozen=True)
 class _Last:
-    """What the parts of a decoder are at the last token of a text.
+    """Outputs of a decoder's parts at the last token of a text.
 
-    gain: what the last normalization multiplies each entry with, once for all (frozen).
+    Attributes:
+        gain: factor of each entry by the last normalization, frozen.
     """
 
     tokens: Tokens
@@ -44,12 +45,18 @@ class _Last:
 
 
 def account(model: str, text: ModelText, target: str = "", against: str = "") -> LogitAttribution:
-    """The logit of `target` behind a text, as the sum of what each part of the model adds.
+    """Return the logit of `target` after a text as the sum of the outputs of the model's parts.
 
-    target, against: a word, of which the first token counts, read as behind a space where it begins
-    with a letter or digit; an empty target is the likeliest token, with an empty `against` there
-    is no other. Raises UserError("decoder_only") for an encoder, UserError("same_token") where
-    both are the same token, and the refusals of `load` and `texts.tokens`.
+    Args:
+        model: name of the decoder.
+        text: the text.
+        target: a word, of which the first token counts, read after a space if it begins with a
+            letter or digit; empty for the likeliest token.
+        against: a word whose logit is subtracted, likewise; empty for none.
+
+    Raises:
+        UserError: "decoder_only" for an encoder; "same_token" if both are the same token; errors of
+            `load` and `texts.tokens`.
     """
     pretrained = load(model)
     result = _last(model, text)
@@ -72,10 +79,17 @@ def account(model: str, text: ModelText, target: str = "", against: str = "") ->
 
 
 def split(model: str, text: ModelText, target: str = "", against: str = "", part: int = 1) -> Split:
-    """One part of that account: an attention by heads, an MLP by its foremost neurons.
+    """Return one part of `account`: an attention by heads, an MLP by its largest neurons.
 
-    part: 0 the embedding, then attention and MLP of each layer, the last where there are fewer.
-    Raises what `account` raises.
+    Args:
+        model: name of the decoder.
+        text: the text.
+        target: see `account`.
+        against: see `account`.
+        part: 0 for the embedding, then attention and MLP of each layer; clipped to the last one.
+
+    Raises:
+        UserError: errors of `account`.
     """
     pretrained = load(model)
     result = _last(model, text)
@@ -96,7 +110,12 @@ def split(model: str, text: ModelText, target: str = "", against: str = "", part
 
 
 def token(pretrained: Pretrained, word: str) -> int | None:
-    """The first token of a word as it stands within a text; None of nothing."""
+    """Return the id of the first token of a word within a text; None for an empty word.
+
+    Args:
+        pretrained: the decoder.
+        word: the word.
+    """
     word = word.strip()
     if not word:
         return None
@@ -119,7 +138,7 @@ def _tokens(
 
 @lru_cache(maxsize=16)  # 0.6 MB each
 def _last(model: str, text: str) -> _Last:
-    """One pass over a text; another word or another part asks nothing of the model."""
+    """Return the outputs of one forward pass, cached for other words and other parts."""
     import torch
 
     pretrained = decoder(model)
@@ -156,7 +175,7 @@ def _last(model: str, text: str) -> _Last:
 def _reads(
     pretrained: Pretrained, last: _Last, left: int, right: int | None
 ) -> Float[np.ndarray, "d_model"]:
-    """What each entry of the stream counts for in the logit."""
+    """Return the weight of each entry of the stream in the logit."""
     table = pretrained.network.lm_head.weight
     row = table[left] if right is None else table[left].double() - table[right].double()
     return row.double().cpu().numpy() * last.gain

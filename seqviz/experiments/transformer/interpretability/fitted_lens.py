@@ -1,7 +1,7 @@
-"""A lens of a decoder that is fitted: from the stream behind a layer to the last, by a linear map.
+"""Fitted lens of a decoder: a linear map from the stream after a layer to the last one.
 
-Din et al. (2023, linear shortcuts between layers); Belrose et al. (2023) train such maps for the
-distribution in the end (tuned lens). Ours are fitted by least squares, and of low rank.
+The maps are fitted by least squares, and of low rank. Din et al. (2023) use linear shortcuts
+between layers; Belrose et al. (2023) train such maps for the final distribution (tuned lens).
 """
 
 from __future__ import annotations
@@ -23,16 +23,20 @@ from seqviz.models import texts
 from seqviz.models.pretrained import Pretrained, load
 
 RANK = 16
-TEXTS = 1_000  # film reviews that the maps are fitted on
-MEASURED = 100  # others, of which the beginnings are measured on
+TEXTS = 1_000  # film reviews for fitting
+MEASURED = 100  # beginnings of other reviews for measuring
 _TOGETHER = 50
-_FITTED = 0.6  # share of the work that is done when the maps are there
+_FITTED = 0.6  # share of the work that fitting takes
 
 
 def fit_lens(model: str, report: Report = no_progress) -> TunedLens:
-    """A job: one map of rank 16 for the embedding and each layer but the last, and its KL.
+    """Fit a map of rank 16 for the embedding and each layer but the last, and its KL (a job).
 
-    The maps are fitted on film reviews, and both lenses are measured on others.
+    The maps are fitted on film reviews; both lenses are measured on others.
+
+    Args:
+        model: name of the decoder.
+        report: progress callback; receives the share done.
     """
     pretrained = load(model)
     layers = pretrained.network.config.num_hidden_layers
@@ -51,7 +55,7 @@ def fit_lens(model: str, report: Report = no_progress) -> TunedLens:
             cross[layer] += both.T @ both
         report(_FITTED * (start + len(some)) / TEXTS, _FITTED * (start + len(some)) / TEXTS)
     root = roots(_metric(pretrained))
-    # In half precision they are half as large a file; what is measured below is measured with it.
+    # Half precision halves the file; the measurements below include its rounding.
     down, up, shift = (
         np.stack(part).astype(np.float16)
         for part in zip(*(fit(item, root, RANK) for item in cross), strict=True)
@@ -70,7 +74,13 @@ def fit_lens(model: str, report: Report = no_progress) -> TunedLens:
 
 
 def normalized(network: Any, device: str, tokens: Tokens) -> Float[np.ndarray, "row token d_model"]:
-    """The embedding and the stream behind each layer, divided by its root mean square."""
+    """Return the embedding and the stream after each layer, divided by the root mean square.
+
+    Args:
+        network: the network.
+        device: torch device.
+        tokens: tokens of a text.
+    """
     import torch
 
     parts = functional.NetworkParts(network, tokens.ids, tokens.segments, device)
@@ -85,7 +95,7 @@ def normalized(network: Any, device: str, tokens: Tokens) -> Float[np.ndarray, "
 
 
 def _metric(pretrained: Pretrained) -> Float[np.ndarray, "d_model d_model"]:
-    """What a change of the normalized stream is as a change of all logits, squared."""
+    """Return the metric of the normalized stream: the squared change of all logits."""
     network = pretrained.network
     reads = (network.lm_head.weight * network.model.norm.weight).detach().float().cpu()
     return np.asarray((reads.T @ reads).numpy(), float)
@@ -97,7 +107,7 @@ def _bits(
     end: Float[np.ndarray, "token d_model"],
     rows: Float[np.ndarray, "row token d_model"],
 ) -> Float[np.ndarray, "row"]:
-    """KL of what the end says from what each row says, a mean over the tokens, in bits."""
+    """Return KL(end || row) of the predictions in bits, the mean over the tokens, per row."""
     import torch
 
     def say(x: np.ndarray) -> Any:

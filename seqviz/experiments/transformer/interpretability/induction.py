@@ -1,4 +1,4 @@
-"""Random tokens read twice by a decoder: which heads copy, and what is lost without them."""
+"""Induction heads: random tokens read twice by a decoder, and the loss without these heads."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from seqviz.models.pretrained import Pretrained, load
 
 LENGTH = 24  # tokens of one copy
 SEQUENCES = 50
-MAX_HEADS_OFF = 16  # heads that can be switched off
-_OTHERS, _APART = 10, 10_000  # sequences on which heads are ranked; the first of their seeds
+MAX_HEADS_OFF = 16  # maximum number of ablated heads
+_OTHERS, _APART = 10, 10_000  # sequences for ranking heads, and their first seed
 _CHUNK = 6  # variants that run together
 
 
@@ -31,9 +31,13 @@ def copy_twice(
     count: int = SEQUENCES,
     report: Report = no_progress,
 ) -> Induction:
-    """A job: `count` sequences of random tokens, each twice, with more and more heads off.
+    """Measure repeated random sequences with an increasing number of heads ablated (a job).
 
-    seed: of the first sequence; those after it have the next ones.
+    Args:
+        model: name of the decoder.
+        seed: seed of the first sequence; the others have the following seeds.
+        count: number of sequences.
+        report: progress callback; receives the share done.
     """
     pretrained = load(model)
     heads, others = ranked(model)
@@ -68,14 +72,19 @@ def copy_twice(
 
 
 def tokens(pretrained: Pretrained, seed: int) -> Int[np.ndarray, "token"]:
-    """Ids of different words of the vocabulary, drawn at random, all of them twice in a row."""
+    """Return the ids of `LENGTH` different random words, twice in succession.
+
+    Args:
+        pretrained: the decoder.
+        seed: random seed.
+    """
     words = np.random.RandomState(seed).choice(ordinary(pretrained), LENGTH, replace=False)
     return np.concatenate([words, words])
 
 
 @lru_cache(maxsize=4)
 def ranked(model: str) -> tuple[Int[np.ndarray, "rank 2"], Int[np.ndarray, "other 2"]]:
-    """Layer and head of the strongest stripes, and of all other heads, on sequences set apart."""
+    """Return (layer, head) of the strongest stripes and of the others, on separate sequences."""
     pretrained = load(model)
     result = np.mean(
         [
@@ -106,13 +115,13 @@ def _weights(
 def _bits(
     network: Any, device: str, ids: Int[np.ndarray, "token"], rows: list[Variant]
 ) -> list[Float[np.ndarray, "token"]]:
-    """Of each variant the bits of each token but the first."""
+    """Return the bits of each token but the first, per variant."""
     import torch
 
     parts = functional.NetworkParts(network, ids, np.zeros(len(ids), int), device)
     after = torch.tensor(ids[1:], device=device)[:, None]
     results = []
-    for stream in functional.forward(parts, rows):  # the scores of all at once would be 60 MB
+    for stream in functional.forward(parts, rows):  # one by one, as all scores would take 60 MB
         log_probabilities = torch.log_softmax(network.lm_head(parts.last(stream[:-1])), -1)
         results.append(
             (-log_probabilities.gather(1, after)[:, 0] / math.log(2)).float().cpu().numpy()

@@ -1,4 +1,4 @@
-"""The stream behind every layer, read by the last step of a decoder or by a head that fills in."""
+"""Logit lens: predictions from the stream after every layer of a decoder or fill-in encoder."""
 
 from __future__ import annotations
 
@@ -16,14 +16,18 @@ from seqviz.models import texts
 from seqviz.models.pretrained import load, loaded
 from seqviz.models.texts import ModelText
 
-MAX_POSITIONS = 12  # tokens of a text that are looked at, its last ones
-_TOGETHER = 8  # rows whose scores are computed at once: of all they would be 70 MB
+MAX_POSITIONS = 12  # last tokens of a text that are shown
+_TOGETHER = 8  # rows whose scores are computed at once; all would take 70 MB
 
 
 def default_position(model: str, text: ModelText) -> int:
-    """The place of a text that is looked at first, counted from its last token, which is 1.
+    """Return the initial position in a text, counted backwards from its last token, 1.
 
-    Of an encoder that of the first [MASK], of a decoder the last token.
+    It is that of the first [MASK] for an encoder, and the last token for a decoder.
+
+    Args:
+        model: name of the model.
+        text: the text.
     """
     if not loaded(model):
         return 1
@@ -33,18 +37,24 @@ def default_position(model: str, text: ModelText) -> int:
     try:
         tokens = texts.tokens(shared, text)
         return min(MAX_POSITIONS, len(tokens.ids) - fill_head.hidden_place(shared, tokens))
-    except UserError:  # nothing to read, or no [MASK]: said where the figure would be
+    except UserError:  # empty, or without [MASK]; the figure shows the error
         return 1
 
 
 def lens(model: str, text: ModelText, maps: TunedLens | None = None) -> Lens:
-    """What the model would say after each layer, at each of the last tokens of a text.
+    """Return the model's predictions after each layer, at each of the last tokens of a text.
 
-    Of a decoder the last normalization and the output matrix read the stream; of an encoder its
-    head that fills in (`fill_head.head`). maps: of a decoder, what the streams go through before
-    the output matrix reads them. Raises the refusals of both and of `texts.tokens`; of an encoder's
-    text UserError("nothing_hidden") without a [MASK], and ("hidden_early") where it stands too
-    early.
+    The stream is read by a decoder's last normalization and output matrix, or by an encoder's
+    fill-in head (`fill_head.head`).
+
+    Args:
+        model: name of the model.
+        text: the text.
+        maps: a decoder's maps, applied to the streams before the output matrix.
+
+    Raises:
+        UserError: for an encoder, "nothing_hidden" without a [MASK] and "hidden_early" if it is
+            before the shown tokens; errors of `load`, `fill_head.head` and `texts.tokens`.
     """
     shared = load(model)
     decoder = shared.card.kind == "decoder"

@@ -1,9 +1,7 @@
-"""Something is taken from one layer of a model, for every layer: what becomes of its prediction.
+"""Ablation of each layer of a model in turn, and the change of its prediction.
 
-A decoder predicts the token behind the text, an encoder with a head that fills in the hidden one.
-
-The rows of one batch are the layers; those that are changed late come first, as they share all that
-lies below.
+A decoder predicts the token after the text, an encoder with a fill-in head the hidden one. The rows
+of a batch are layers, the late ones first, since they share all layers below.
 """
 
 from __future__ import annotations
@@ -28,16 +26,21 @@ from seqviz.models import texts
 from seqviz.models.pretrained import Pretrained, load
 from seqviz.models.texts import ModelText
 
-TEXTS, TOKENS = 200, 12  # film reviews, and how much of each is read
-HIDDEN = 6  # of these tokens, counted from 0: the one that an encoder does not see
+TEXTS, TOKENS = 200, 12  # film reviews, and tokens read of each
+HIDDEN = 6  # index of the token that is hidden from an encoder
 FIRST = "skip"  # the change that is computed first
-_CHUNK = 6  # layers that are changed in one pass
+_CHUNK = 6  # layers changed in one pass
 
 
 def variants(change: str, layers: int) -> tuple[Variant, ...]:
-    """The change of each layer; a swap is with the layer above, so the last one has none.
+    """Return the change of each layer; a swap is with the layer above, so the last one has none.
 
-    Raises ValueError for what is none of `CHANGES`.
+    Args:
+        change: one of `CHANGES`.
+        layers: number of layers.
+
+    Raises:
+        ValueError: unknown change.
     """
     if change not in CHANGES:
         raise ValueError(f"A change is one of {', '.join(CHANGES)}, not {change!r}.")
@@ -51,11 +54,21 @@ def variants(change: str, layers: int) -> tuple[Variant, ...]:
 
 
 def remove(model: str, text: ModelText, report: Report = no_progress) -> tuple[Ablation, ...]:
-    """A job: the prediction for a text under every change of each layer, one layer at a time.
+    """Predict under every change of each layer, one layer at a time (a job).
 
-    Of a decoder the next token, of an encoder the first token that is hidden. Reports what is known
-    after every few layers. In the order of `CHANGES`. Raises UserError("nothing_hidden") for an
-    encoder without a hidden token, and the refusals of `load`, `fill_head.head` and `texts.tokens`.
+    The prediction is a decoder's next token, or an encoder's first hidden token.
+
+    Args:
+        model: name of the model.
+        text: the text.
+        report: progress callback; receives the results so far after every few layers.
+
+    Returns:
+        One `Ablation` per change, in the order of `CHANGES`.
+
+    Raises:
+        UserError: "nothing_hidden" for an encoder without a hidden token; errors of `load`,
+            `fill_head.head` and `texts.tokens`.
     """
     pretrained = _predicting(model)
     tokens = texts.tokens(pretrained, text)
@@ -85,9 +98,13 @@ def remove(model: str, text: ModelText, report: Report = no_progress) -> tuple[A
 
 
 def remove_from_many(model: str, report: Report = no_progress) -> AblationSweep:
-    """A job: every change of every layer on the beginnings of film reviews.
+    """Measure every change of every layer on the beginnings of film reviews (a job).
 
-    Of an encoder one token of each is hidden.
+    One token of each is hidden from an encoder.
+
+    Args:
+        model: name of the model.
+        report: progress callback; receives the share done.
     """
     pretrained = _predicting(model)
     layers = pretrained.network.config.num_hidden_layers
@@ -106,7 +123,7 @@ def remove_from_many(model: str, report: Report = no_progress) -> AblationSweep:
 
 
 def beginnings(pretrained: Pretrained) -> list[Tokens]:
-    """The first tokens of the first reviews that are long enough; for an encoder one is hidden."""
+    """Return the first tokens of the first long enough reviews, with one hidden from an encoder."""
     results = []
     mask = None if pretrained.card.kind == "decoder" else pretrained.tokenizer.mask_token_id
     for sentence in sentiment_split()[1].texts:
@@ -114,7 +131,7 @@ def beginnings(pretrained: Pretrained) -> list[Tokens]:
         if len(read.ids) >= TOKENS:
             first = {name: getattr(read, name)[:TOKENS]
                      for name in ("pieces", "ids", "segments", "special", "real")}  # fmt: skip
-            if mask is not None:  # and the last token is the [SEP] of a whole text
+            if mask is not None:  # the last token is the text's [SEP]
                 ids = first["ids"].copy()
                 ids[HIDDEN], ids[-1] = mask, read.ids[-1]
                 first["ids"] = ids
@@ -125,13 +142,13 @@ def beginnings(pretrained: Pretrained) -> list[Tokens]:
 
 
 def _predicting(model: str) -> Pretrained:
-    """A decoder, or an encoder with its head that fills in."""
+    """Return a decoder, or an encoder with its fill-in head."""
     shared = load(model)
     return shared if shared.card.kind == "decoder" else fill_head.head(model)
 
 
 def _asked(pretrained: Pretrained, tokens: Tokens) -> int:
-    """The place whose vector says what is predicted."""
+    """Return the position whose vector gives the prediction."""
     if pretrained.card.kind == "decoder":
         return len(tokens.ids) - 1
     return fill_head.hidden_place(pretrained, tokens)
@@ -139,7 +156,7 @@ def _asked(pretrained: Pretrained, tokens: Tokens) -> int:
 
 def _predicted(
     network: Any, device: str, tokens: Tokens, index: int, rows: Any
-) -> np.ndarray:  # [row, vocabulary], natural logarithms of probabilities
+) -> np.ndarray:  # log-probabilities [row, vocabulary]
     import torch
 
     parts = functional.NetworkParts(network, tokens.ids, tokens.segments, device)
