@@ -39,12 +39,12 @@ def surprise(model: str, text: ModelText) -> Surprise:
 
 
 def scored(model: str, text: ModelText, suffix: str = "") -> Scored:
-    """Return the bits of every token of a text, alone or after another text.
+    """Return the bits of every token of a text, and those of a text before it.
 
     Args:
         model: name of the decoder.
         text: the text.
-        suffix: text before it, followed by `SEPARATOR`, without a loss; empty for none.
+        suffix: text before it, followed by `SEPARATOR`, both without a loss; empty for none.
 
     Raises:
         UserError: errors of `surprise`.
