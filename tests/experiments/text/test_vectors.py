@@ -178,3 +178,19 @@ def test_the_list_of_substitutes_is_known_and_what_was_shipped_is_computed():
     shipped = precomputed.find(neighbors.substitutes, {}).result
     values = substitutes_nearer(neighbors.counted(2), word_lists.substitutes())
     np.testing.assert_array_equal(shipped.nearer[0, 0, 0], values)
+
+
+def test_a_training_of_word_vectors_reports_its_losses(monkeypatch):
+    """The figure of a running job draws the records, and its progress bar the fractions."""
+    ids, texts = np.tile(np.arange(4), 8), np.repeat(np.arange(4), 8)
+    words = (("a", "b", "c", "d"), np.full(4, 8), ids, texts)
+    monkeypatch.setattr(neighbors, "corpus", lambda: words)
+    records, fractions = [], []
+
+    def report(record, fraction=None):
+        records.append(record)
+        fractions.append(fraction)
+
+    result = neighbors.skip_grams(2, 0, report=report)
+    assert records == result.losses.tolist()
+    assert fractions == [(k + 1) / neighbors.EPOCHS for k in range(neighbors.EPOCHS)]

@@ -67,7 +67,7 @@ def skip_grams(window: int, seed: int, report: Report = no_progress) -> LearnedV
     pairs = windows.neighbors(ids, texts, window)
     result = skip_gram.train(
         pairs, len(words), DIMENSIONS, EPOCHS, NEGATIVES, seed,
-        lambda epoch, loss: report(epoch / EPOCHS, loss),
+        lambda epoch, loss: report(loss, epoch / EPOCHS),
     )  # fmt: skip
     return LearnedVectors(
         words, result.vectors.astype(np.float16), often, len(pairs), result.losses
