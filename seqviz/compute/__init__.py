@@ -1,1 +1,1 @@
-"""The mathematics: torch and numpy in, frozen dataclasses of numpy arrays out."""
+"""Computations with torch and numpy; results are frozen dataclasses of numpy arrays."""

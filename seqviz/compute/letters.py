@@ -1,6 +1,7 @@
-"""Letters with the marks that belong to them, which `\\w` and `isalpha` take for no letters.
+r"""Replacement of combining marks by a letter, for `\w` and `isalpha`.
 
-Vowel signs of Hindi, Thai or Tamil, points of Hebrew, vowels of Arabic, accents beside a letter.
+Both count no mark as a letter: vowel signs of Hindi, Thai or Tamil, points of Hebrew, vowels of
+Arabic, an accent after its letter.
 """
 
 from __future__ import annotations
@@ -8,14 +9,14 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-STAND_IN = "\u02d1"  # a letter to `re` and `str`, which no text here has
+STAND_IN = "\u02d1"  # `re` and `str` take it for a letter; no text here contains it
 _JOINERS = "\u200c\u200d"  # within words of Persian and of Indian languages
 
 
 def plain_marks(pieces: Iterable[str]) -> list[str]:
-    """Pieces that follow each other, with `STAND_IN` for each mark that belongs to a letter.
+    """Replace each mark that belongs to a letter by `STAND_IN` in consecutive pieces of a text.
 
-    None becomes shorter or longer, so places found in them are places of the text.
+    Each piece keeps its length, so a position in the result is a position in the text.
 
     >>> "".join(plain_marks("हिन्दी -\u0301"))
     'हˑनˑदˑ -́'

@@ -1,4 +1,4 @@
-"""One number, once for each of many random seeds, and what theory says of it."""
+"""Replicates of one number over random seeds, and their theoretical distributions."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ from seqviz.stats.estimate import Estimate, mean_ci, paired_difference
 from seqviz.stats.facts import Facts
 from seqviz.stats.intervals import NORMAL_95
 
-_STEPS = 2000  # equally likely values that stand for a distribution
+_STEPS = 2000  # equally likely values that represent a distribution
 _CENTRAL = (0.025, 0.975)
 
 
 @dataclass(frozen=True)
 class Theory:
-    """The distribution of one replicate as theory has it.
+    """Theoretical distribution of one replicate.
 
-    mean: its mean, exact. values: equally likely values of it in rising order, which stand for its
-    shape; low, high: its 2.5% and 97.5% quantile, between which 95% of all replicates lie.
+    Attributes:
+        mean: exact mean.
+        values: equally likely values in increasing order, which represent the shape.
+        low: 2.5% quantile; 95% of all replicates lie between `low` and `high`.
+        high: 97.5% quantile.
     """
 
     mean: float
@@ -30,16 +33,17 @@ class Theory:
     high: float
 
     def times(self, factor: float) -> Theory:
-        """Of the same number in another unit."""
+        """Return the distribution of the same number in another unit."""
         ends = factor * self.low, factor * self.high
         return Theory(factor * self.mean, factor * self.values, *ends)
 
 
 @dataclass(frozen=True)
 class Replicates:
-    """The number at each seed, in the order of the seeds.
+    """One number at each random seed, in the order of the seeds.
 
-    of_class: whether a student has this seed; the others are further ones.
+    Attributes:
+        of_class: True where a student has this seed; the others are further ones.
     """
 
     seeds: Int[np.ndarray, "seed"]
@@ -48,26 +52,26 @@ class Replicates:
 
     @property
     def estimate(self) -> Estimate:
-        """The mean over the seeds, with its interval."""
+        """Mean over the seeds with its interval."""
         return mean_ci(self.values, source="seeds")
 
     def more_than(self, other: Replicates) -> Estimate:
-        """How much more than another number of the same seeds, seed by seed."""
+        """Return the mean paired difference to a number of the same seeds, self minus other."""
         return paired_difference(self.values, other.values, source="seeds")
 
     def within(self, theory: Theory) -> Fraction:
-        """How many lie where theory has 95% of all replicates, of how many."""
+        """Return the number of replicates in the theoretical 95% range, and the number of all."""
         inside = (theory.low <= self.values) & (self.values <= theory.high)
         return int(inside.sum()), self.values.size
 
     def summary(self) -> Facts:
-        """State how many seeds there are, of the class and further ones, and their mean."""
+        """State the number of seeds, of the class and further ones, and their mean."""
         count, own = self.values.size, int(self.of_class.sum())
         variant = "one" if count == 1 else "all" if own == count else "some"
         return Facts(variant, count=count, own=own, further=count - own, mean=self.estimate)
 
     def heights(self, edges: Float[np.ndarray, "edge"]) -> Int[np.ndarray, "seed"]:
-        """The place of each in the pile of its bin, from 1, in the order of the seeds."""
+        """Return the rank of each seed's value in the stack of its bin, from 1, in seed order."""
         bins = binned(self.values, edges)
         return np.array([(bins[: at + 1] == bin).sum() for at, bin in enumerate(bins)], int)
 
@@ -75,19 +79,35 @@ class Replicates:
 def binned(
     values: Float[np.ndarray, "value"], edges: Float[np.ndarray, "edge"]
 ) -> Int[np.ndarray, "value"]:
-    """The bin of each value, from 0; what is beyond the ends is in the first or in the last."""
+    """Return the bin of each value, from 0; values beyond the edges go to the end bins.
+
+    Args:
+        values: the values.
+        edges: bin edges in increasing order.
+    """
     return np.clip(np.searchsorted(edges, values, side="right") - 1, 0, edges.size - 2)
 
 
 def expected(
     theory: Theory, edges: Float[np.ndarray, "edge"], count: int
 ) -> Float[np.ndarray, "bin"]:
-    """How many of `count` replicates theory expects in each bin."""
+    """Return the number of replicates that theory expects in each bin.
+
+    Args:
+        theory: the theoretical distribution.
+        edges: bin edges in increasing order.
+        count: number of all replicates.
+    """
     return np.histogram(theory.values, edges)[0] * (count / theory.values.size)
 
 
 def normal(mean: float, deviation: float) -> Theory | None:
-    """Normal; None where a parameter is not known (nan)."""
+    """Return a normal distribution, or None where a parameter is unknown (nan).
+
+    Args:
+        mean: its mean.
+        deviation: its standard deviation.
+    """
     from scipy.special import ndtri
 
     if not (np.isfinite(mean) and np.isfinite(deviation)):
@@ -98,7 +118,12 @@ def normal(mean: float, deviation: float) -> Theory | None:
 
 
 def share_of(probability: float, draws: int) -> Theory:
-    """The share of successes in independent draws: binomial."""
+    """Return the distribution of the share of successes in independent draws (binomial).
+
+    Args:
+        probability: probability of a success, clipped to [0, 1].
+        draws: number of draws.
+    """
     from scipy.stats import binom
 
     probability = min(max(probability, 0.0), 1.0)
@@ -110,7 +135,12 @@ def share_of(probability: float, draws: int) -> Theory:
 def drawn_from(
     values: Float[np.ndarray, "outcome"], probabilities: Float[np.ndarray, "outcome"]
 ) -> Theory:
-    """A value that is drawn with these probabilities, which sum to 1."""
+    """Return a discrete distribution.
+
+    Args:
+        values: the outcomes.
+        probabilities: probability of each outcome; they sum to 1.
+    """
     order = np.argsort(values, kind="stable")
     cumulated = np.cumsum(probabilities[order])
 

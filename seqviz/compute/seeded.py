@@ -1,4 +1,4 @@
-"""Random numbers from a seed, for what is drawn after every press."""
+"""Fast construction of a seeded random generator, for draws at every interaction."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from numpy.random.bit_generator import ISeedSequence
 
 
 class _Blank(ISeedSequence):
-    """No entropy: the state is set right afterwards."""
+    """Seed sequence without entropy; the state is set right afterwards."""
 
     def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray:
         return np.zeros(n_words, dtype)
 
 
 def seeded(seed: int) -> np.random.RandomState:
-    """What `np.random.RandomState(seed)` gives, number for number.
+    """Return a generator with the same numbers as `np.random.RandomState(seed)`.
 
-    That first asks the system for entropy, which it then drops, and another thread goes on
-    meanwhile: three of them were 6% of a press of *Vanishing gradients*.
+    `RandomState(seed)` first reads entropy from the system and discards it, while another thread
+    runs: three such calls took 6% of an interaction of *Vanishing gradients*.
     """
-    # numpy takes any ISeedSequence; its types know only its own.
+    # numpy accepts any ISeedSequence; its type annotations list only its own.
     random = np.random.RandomState(np.random.MT19937(_Blank()))  # type: ignore[arg-type]
     random.seed(seed)
     return random

@@ -1,8 +1,8 @@
-"""Numbers and lists of numbers as somebody types them: the one reader of all of them.
+"""The only parser of numbers and lists of numbers that users type.
 
-The minus of the read-outs and full-width digits, points and marks of a Chinese keyboard are read as
-what they stand for. What could be meant in two ways is refused: nothing is guessed. A single number
-in a field of the browser is read by the same rules in `assets/static/components/number_field.js`.
+It accepts the minus sign of the readouts, full-width digits, and points and separators of a Chinese
+keyboard. It refuses ambiguous input instead of guessing. Number fields in the browser follow the
+same rules for a single number in `assets/static/components/number_field.js`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from math import isfinite
 
 from seqviz.core.errors import UserError
 
-_FORMS = {",": ",，﹐、﹑", ";": ";；﹔", "|": "|｜", "+": "+＋"}  # of the marks between numbers
+_FORMS = {",": ",，﹐、﹑", ";": ";；﹔", "|": "|｜", "+": "+＋"}  # of the separators
 _PLAIN: dict[int, int | str] = {
     **{wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)},
     **{ord(dash): "-" for dash in "‐‑‒–—―−﹘﹣"},
-    **{ord(point): "." for point in "。｡"},  # what the key of the point writes
+    **{ord(point): "." for point in "。｡"},  # typed by the period key of a Chinese keyboard
 }
 _UNSEEN = "\ufeff\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060"
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -25,12 +25,15 @@ _BESIDE = re.compile(r"[^\s;；|｜，、]*,(?=[\d.．])[^\s;；|｜，、]*")
 
 
 def normalize(text: str) -> str:
-    """A number with the signs of a plain keyboard, without what is unseen around it."""
+    """Return a number in plain keyboard characters, without invisible characters around it."""
     return text.strip().strip(_UNSEEN).strip().translate(_PLAIN)
 
 
 def number(text: str) -> float:
-    """One finite number. Raises ValueError for anything else.
+    """Parse one finite number.
+
+    Raises:
+        ValueError: for anything else.
 
     >>> number("−０．５")
     -0.5
@@ -42,7 +45,11 @@ def number(text: str) -> float:
 
 
 def cut(text: str, marks: str) -> list[str]:
-    """The parts of a text between some of the marks ",;|+", in whatever form these are typed.
+    """Split a text at some of the separators ",;|+", in any form in which they are typed.
+
+    Args:
+        text: the text.
+        marks: the separators, as in ",;".
 
     >>> cut("1 2，3、4；5", ",;")
     ['1 2', '3', '4', '5']
@@ -51,9 +58,11 @@ def cut(text: str, marks: str) -> list[str]:
 
 
 def without_decimal_commas(text: str) -> str:
-    """The text itself. Raises UserError("comma") or ("commas") for a comma right before a digit.
+    """Return the text unchanged; raise an error for a comma directly before a digit.
 
-    "0,5" can be one number or two; "1,2,3" and "1.5,2" are several, or thousands.
+    Raises:
+        UserError: "comma" where the part can be one number or two ("0,5"); "commas" where it can be
+            several numbers, or has thousands separators ("1,2,3", "1.5,2").
     """
     if not (beside := _BESIDE.search(text)):
         return text

@@ -1,1 +1,1 @@
-"""What every training shares."""
+"""Loop, update, settings, initial weights and progress reports shared by all trainings."""

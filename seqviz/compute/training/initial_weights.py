@@ -1,4 +1,4 @@
-"""The weights from which a training starts."""
+"""Initial weights of a training."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from torch import nn
 
 
 def draw(network: nn.Module, seed: int) -> None:
-    """Allocate a network built on the meta device, on the CPU, and draw its weights.
+    """Allocate a network of the meta device on the CPU and draw its initial weights.
 
     Distributions and order of drawing are PyTorch's defaults, so the weights are those that
-    `torch.manual_seed(seed)` gives. They come from a generator of their own: seeding the global one
-    would disturb other threads, and be disturbed by them. On the CPU for every device.
+    `torch.manual_seed(seed)` gives. They come from a separate generator: seeding the global one
+    would affect other threads and be affected by them. They are drawn on the CPU for every device.
+
+    Args:
+        network: network built on the meta device.
+        seed: seed of the generator.
     """
     generator = torch.Generator().manual_seed(seed)
     for part in network.to_empty(device="cpu").modules():

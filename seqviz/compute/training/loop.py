@@ -1,4 +1,4 @@
-"""The loop of a training: update, measure about fifty times, say how it goes."""
+"""Training loop: update, measure about fifty times, report progress."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TrainingRecord:
-    """Where a training stands after `update` of `total` updates."""
+    """Progress of a training: `update` of `total` updates are done."""
 
     update: int
     total: int
 
     @property
     def fraction(self) -> float:
-        """Share of the run that is done, in [0, 1]."""
+        """Share of the updates that are done, in [0, 1]."""
         return self.update / self.total
 
 
@@ -33,13 +33,19 @@ def run(
     untrained: bool = True,
     stop: Callable[[T], bool] = lambda record: False,
 ) -> tuple[T, ...]:
-    """So many updates, measured at `moments`; every record is told to the pulse.
+    """Run a training and return its records, measured at `moments` and reported to the pulse.
 
-    update: makes one; its number counts from 0. measure: the record after so many updates, of which
-    so many are new since the last one. untrained: whether to measure before the first update; where
-    not, what is measured on none says that the run has begun, and is not kept. stop: whether a
-    record ends the run before its last update. What a report raises goes through: a run that nobody
-    wants any more ends there.
+    An exception raised by a report propagates; this is how an unwanted run is canceled.
+
+    Args:
+        update: performs one update; called with its index, from 0.
+        measure: returns a record; called with the number of updates so far and since the last
+            record.
+        updates: number of updates.
+        pulse: receives the records.
+        untrained: True to keep a record from before the first update; False to report that record
+            only as a sign that the run has begun.
+        stop: returns True for a record that ends the run before its last update.
     """
     records: list[T] = []
     done = 0

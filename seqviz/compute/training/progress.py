@@ -1,4 +1,4 @@
-"""How often a long run says where it is."""
+"""Frequency of measurements and of progress reports in a long run."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _PATIENCE = 0.4  # seconds
 
 
 def moments(updates: int) -> list[int]:
-    """The updates after which to measure: 0, about fifty evenly spaced ones, and the last."""
+    """Return the numbers of updates at which to measure: 0, about fifty evenly spaced, the last."""
     stride = -(-updates // _REPORTS)
     return [*range(0, updates, stride), updates]
 
 
 class Pulse(Generic[T]):
-    """Hands on records, and the latest one again when 0.4 s have passed since.
+    """Progress reporter that repeats the latest record 0.4 s after the last report.
 
-    A report is where a run hears that nobody wants it any more. Where updates are slow the records
-    are seconds apart, and repeating one keeps a cancel from waiting for the next.
+    The callback `report` cancels an unwanted run by raising. Where updates are slow, records are
+    seconds apart; repeating one lets a cancel take effect before the next.
     """
 
     def __init__(self, report: Callable[[T], None] | None):
@@ -31,13 +31,13 @@ class Pulse(Generic[T]):
         self._told = time.monotonic()
 
     def report(self, record: T) -> None:
-        """Report a new record; whatever the report raises goes through."""
+        """Report a new record; an exception of the callback propagates."""
         self._latest = record
         if self._report is not None:
             self._report(record)
         self._told = time.monotonic()
 
     def beat(self) -> None:
-        """Report the latest record again if it is time."""
+        """Report the latest record again if more than 0.4 s have passed since the last report."""
         if self._latest is not None and time.monotonic() - self._told > _PATIENCE:
             self.report(self._latest)

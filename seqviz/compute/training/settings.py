@@ -1,4 +1,4 @@
-"""What a training is run with: each setting declares its limits, and one place checks them."""
+"""Training settings with declared limits, and their validation."""
 
 from __future__ import annotations
 
@@ -11,16 +11,24 @@ from seqviz.core.errors import UserError
 
 
 class Limit(Protocol):
-    """What a setting may be."""
+    """Constraint on a setting."""
 
     def check(self, setting: str, value: Any) -> None:
-        """Raise ValueError, with a sentence, for a value that is not allowed."""
+        """Raise ValueError, with a sentence, for a value that is not allowed.
+
+        Args:
+            setting: name of the setting.
+            value: its value.
+        """
 
 
 @dataclass(frozen=True)
 class Range:
-    """A number from smallest to largest. name: in the sentence, where it is not the setting's
-    own."""
+    """Constraint: a number from `smallest` to `largest`.
+
+    Attributes:
+        name: name in the error message; empty for that of the setting.
+    """
 
     smallest: int | float
     largest: int | float = math.inf
@@ -35,7 +43,12 @@ class Range:
 
 @dataclass(frozen=True)
 class Positive:
-    """A finite number above zero. optional: or None."""
+    """Constraint: a finite number above zero.
+
+    Attributes:
+        name: name in the error message.
+        optional: True to allow None.
+    """
 
     name: str
     optional: bool = False
@@ -47,7 +60,11 @@ class Positive:
 
 @dataclass(frozen=True)
 class Choices:
-    """One of a few."""
+    """Constraint: one of the options.
+
+    Attributes:
+        name: name in the error message.
+    """
 
     options: tuple[str, ...]
     name: str
@@ -61,7 +78,12 @@ class Choices:
 
 @dataclass(frozen=True)
 class Several:
-    """Some of a few, none of them twice. name: of one. none: the refusal where there is none."""
+    """Constraint: at least one of the options, none of them twice.
+
+    Attributes:
+        name: name of one option in the error message.
+        none: code and message of the UserError for an empty selection.
+    """
 
     options: tuple[str, ...]
     name: str
@@ -81,7 +103,14 @@ SEED = Range(0, 2**32 - 1)
 
 
 class Settings:
-    """A frozen dataclass of settings. Raises ValueError for one that is not within its limits."""
+    """Base class of frozen dataclasses of settings, validated when created.
+
+    Attributes:
+        limits: constraint on each setting.
+
+    Raises:
+        ValueError: if a setting is not within its limits.
+    """
 
     limits: ClassVar[Mapping[str, Limit]] = {}
 

@@ -11,15 +11,15 @@ import numpy as np
 
 @dataclass(frozen=True)
 class TrainingStep:
-    """One update of an optimizer's weights by the gradient of a loss.
+    """Update of an optimizer's weights by the gradient of a loss.
 
-    It reads nothing back from the device. Where `losses` does not either, the updates for batches
-    of one shape can be captured as a CUDA graph.
+    It reads nothing back from the device. If `losses` does not either, the updates for batches of
+    one shape can be captured as a CUDA graph.
 
     Attributes:
-        optimizer: Of torch.
-        losses: Gives a batch's loss, or those of several networks that share no weight.
-        clipped: Weights whose gradient is shortened to the norm `clip` where it is longer.
+        optimizer: a torch optimizer.
+        losses: returns the loss of a batch, or those of several networks that share no weights.
+        clipped: weights whose gradient is scaled down where its norm exceeds `clip`.
     """
 
     optimizer: Any
@@ -28,7 +28,12 @@ class TrainingStep:
     clip: float = 1.0
 
     def __call__(self, *batch: np.ndarray, rate: float | None = None) -> Any:
-        """Update the weights, at a learning rate of its own; return the losses before, detached."""
+        """Update the weights and return the losses from before the update, detached.
+
+        Args:
+            *batch: arrays of the batch, the arguments of `losses`.
+            rate: learning rate to set; None keeps the present one.
+        """
         import torch
 
         device = self.optimizer.param_groups[0]["params"][0].device
