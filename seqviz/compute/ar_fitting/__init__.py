@@ -1,6 +1,6 @@
 """Autoregression: the process, its correlations, estimation, replication and forecasting.
 
-Importing this package costs numpy only; scipy is imported inside the few functions that need it.
+Importing this package imports only numpy; scipy is imported in the few functions that need it.
 """
 
 from seqviz.compute.ar_fitting.correlation import (

@@ -1,4 +1,4 @@
-"""What feeding forecasts back costs a trained network, beside a line, the truth and the mean."""
+"""Multi-step forecast errors of a trained network, a line, the true rule and the mean."""
 
 from __future__ import annotations
 
@@ -17,10 +17,14 @@ from seqviz.stats.facts import Facts
 
 @dataclass(frozen=True)
 class AheadErrors:
-    """Mean squared errors 1 ... H steps ahead from the same origins, each array of shape (step,).
+    """Mean squared errors 1 ... H steps ahead from common origins; arrays of shape (step,).
 
-    network, line, rule: the forecaster fed its own forecasts; rule is the true one without its
-    noise. level: the mean of the training values, whatever the step. origins: how many.
+    Attributes:
+        network: errors of the network with its own forecasts fed back.
+        line: errors of the line, likewise.
+        rule: errors of the true rule without its noise, likewise.
+        level: errors of the mean of the training values, which is the forecast at every step.
+        origins: number of origins.
     """
 
     network: Float[np.ndarray, "step"]
@@ -31,12 +35,12 @@ class AheadErrors:
 
     @property
     def useful(self) -> Count:
-        """The steps, from the first on, for which the network is better than the mean."""
+        """Number of steps, from the first on, for which the network is better than the mean."""
         worse = self.network >= self.level
         return float(np.argmax(worse) if worse.any() else worse.size)
 
     def ends(self) -> Facts:
-        """State the errors one step ahead and at the last step, and where the network is useful."""
+        """State the errors at the first and the last step, and where the network is useful."""
         steps, useful = len(self.network), int(self.useful)
         start = max(useful, 1)
         return Facts(
@@ -53,12 +57,20 @@ def errors_ahead(
 ) -> AheadErrors:
     """Compare a network with a line and the true rule over its own origins.
 
-    line, intercept: of the least squares fit. rule: the truth, a `Rule` or coefficients. Before its
-    first value a series counts as 0, as in `simulate`. Raises ValueError when there is no origin.
+    A series counts as 0 before its first value, as in `simulate`.
+
+    Args:
+        done: the trained network.
+        line: coefficients of the least squares fit.
+        intercept: its intercept.
+        rule: the true process, as a `Rule` or as coefficients.
+
+    Raises:
+        ValueError: if there is no origin.
     """
     if not done.origins.size:
         raise ValueError("The series is too short to forecast so far ahead.")
-    values = np.concatenate(([0.0], done.targets))  # of the first value nothing is asked but this
+    values = np.concatenate(([0.0], done.targets))  # the first value is only an input
     true = (
         _of_rule(rule, values, done.origins)
         if isinstance(rule, Rule)

@@ -22,12 +22,15 @@ from seqviz.stats.intervals import NORMAL_95
 
 @dataclass(frozen=True)
 class Correlogram:
-    """Sample correlations at lags 0 ... max_lag, with the bands that noise alone would fill.
+    """Sample correlations at lags 0 ... max_lag with the 95% band of white noise.
 
-    acf, pacf: shape (lag,), 1 at lag 0.
-    band: half-width 1.96 / sqrt(n) of the 95% band of white noise, at any lag from 1.
-    theory_acf, theory_pacf: of the process that made the sample, shape (lag,); None when unknown or
-        not stationary.
+    Attributes:
+        acf: sample autocorrelations, shape (lag,), 1 at lag 0.
+        pacf: sample partial autocorrelations, shape (lag,), 1 at lag 0.
+        band: half-width 1.96 / sqrt(n) of the band, the same at any lag from 1.
+        theory_acf: ACF of the process that made the sample, shape (lag,); None where the process is
+            unknown or not stationary.
+        theory_pacf: its PACF, likewise.
     """
 
     acf: Float[np.ndarray, "lag"]
@@ -40,15 +43,18 @@ class Correlogram:
 
     @property
     def outside(self) -> Fraction:
-        """Bars, of both functions from lag 1 on, that leave the band of noise; of how many."""
+        """Number of bars outside the band, of both functions from lag 1 on, and of all bars."""
         return self._leaving(np.concatenate((self.acf[1:], self.pacf[1:])))
 
     def outside_acf(self) -> Fraction:
-        """The same of the ACF alone."""
+        """Return the number of ACF bars outside the band, from lag 1 on, and of all of them."""
         return self._leaving(self.acf[1:])
 
     def beyond(self, order: int) -> Fraction:
-        """The same of the PACF beyond lag P, where that of an AR(P) is zero."""
+        """Return the number of PACF bars outside the band beyond lag P, and of all bars beyond it.
+
+        The PACF of an AR(P) is zero there.
+        """
         return self._leaving(self.pacf[order + 1 :])
 
     @property
@@ -61,21 +67,27 @@ class Correlogram:
 
     @property
     def theory_r1(self) -> float | None:
-        """That of the process, if there is one."""
+        """Correlation of the process at lag 1, or None."""
         return None if self.theory_acf is None else float(self.theory_acf[1])
 
 
 def correlogram(
     values: Float[np.ndarray, "time"], max_lag: int, coefficients: Coefficients | None = None
 ) -> Correlogram:
-    """Sample ACF and PACF of a series.
+    """Return the sample ACF and PACF of a series.
 
-    values: the series, shape (time,). max_lag: largest lag, at least 1 and less than n.
-    coefficients: phi of the process that made the series, if known, for the theoretical functions.
+    The ACF is the standard estimator, demeaned and divided by n at every lag (statsmodels
+    `acf(adjusted=False)`). The PACF comes from it by Durbin-Levinson (statsmodels
+    `pacf(method="ldb")`).
 
-    ACF: the standard estimator, demeaned and divided by n at every lag (statsmodels
-    `acf(adjusted=False)`). PACF: Durbin-Levinson on that ACF (statsmodels `pacf(method="ldb")`).
-    Raises ValueError for a constant, non-finite or too short series.
+    Args:
+        values: the series, shape (time,).
+        max_lag: largest lag, at least 1 and less than n.
+        coefficients: phi of the process that made the series, if known, for the theoretical
+            functions.
+
+    Raises:
+        ValueError: for a constant, non-finite or too short series.
     """
     values = checked(values, at_least=max_lag + 1)
     if max_lag < 1:
@@ -96,11 +108,17 @@ def correlogram(
 
 
 def theoretical_acf(coefficients: Coefficients, max_lag: int) -> Float[np.ndarray, "lag"]:
-    """Autocorrelations rho_0 ... rho_max_lag of a stationary AR(P) process; phi^k for AR(1).
+    """Return the autocorrelations rho_0 ... rho_max_lag of a stationary AR(P); phi^k for AR(1).
 
     The first P come from the Yule-Walker equations (solved by the Durbin-Levinson recursion run
     backwards from the partial autocorrelations), the rest from rho_k = sum_i phi_i rho_{k-i}.
-    Raises ValueError when the coefficients are not stationary.
+
+    Args:
+        coefficients: phi_1 ... phi_P.
+        max_lag: largest lag.
+
+    Raises:
+        ValueError: if the coefficients are not stationary.
     """
     phi = as_coefficients(coefficients)
     rho = [1.0]
@@ -117,9 +135,14 @@ def theoretical_acf(coefficients: Coefficients, max_lag: int) -> Float[np.ndarra
 
 
 def theoretical_pacf(coefficients: Coefficients, max_lag: int) -> Float[np.ndarray, "lag"]:
-    """Partial autocorrelations at lags 0 ... max_lag: 1 at lag 0, exactly 0 beyond lag P.
+    """Return the partial autocorrelations at lags 0 ... max_lag: 1 at lag 0, exactly 0 beyond P.
 
-    Raises ValueError when the coefficients are not stationary.
+    Args:
+        coefficients: phi_1 ... phi_P.
+        max_lag: largest lag.
+
+    Raises:
+        ValueError: if the coefficients are not stationary.
     """
     pacf = np.zeros(max_lag + 1)
     existing = (1.0, *partial_from_coefficients(coefficients))[: max_lag + 1]
@@ -128,19 +151,29 @@ def theoretical_pacf(coefficients: Coefficients, max_lag: int) -> Float[np.ndarr
 
 
 def sample_variance(values: Float[np.ndarray, "time"]) -> float:
-    """Mean squared distance from the mean, in the squared unit of the series (divided by n)."""
+    """Return the variance of a series, divided by n, in the squared unit of the series."""
     return float(values.var())
 
 
 def shuffled(values: Float[np.ndarray, "time"], seed: int) -> Float[np.ndarray, "time"]:
-    """Return the same values in random order: same histogram, dependence gone."""
+    """Return the values in random order: same histogram, no dependence.
+
+    Args:
+        values: the series.
+        seed: seed of numpy's RandomState.
+    """
     return np.random.RandomState(seed).permutation(values)
 
 
 def sample_autocovariance(
     centered: Float[np.ndarray, "time"], max_lag: int
 ) -> Float[np.ndarray, "lag"]:
-    """Sum of x_t x_{t+k} over t, divided by n at every lag k = 0 ... max_lag (biased estimator)."""
+    """Return the biased autocovariances: sum of x_t x_{t+k} over t, divided by n at every lag k.
+
+    Args:
+        centered: the series minus its mean.
+        max_lag: largest lag; k = 0 ... max_lag.
+    """
     n = centered.size
     return np.array([centered[: n - lag] @ centered[lag:] for lag in range(max_lag + 1)]) / n
 
@@ -150,8 +183,12 @@ def durbin_levinson(
 ) -> tuple[Float[np.ndarray, "lag"], Float[np.ndarray, "lag"], float]:
     """Solve the Yule-Walker equations of order P for autocovariances at lags 0 ... P.
 
-    Returns phi (lag,), the partial autocorrelations at lags 1 ... P, and the innovation variance in
-    the unit of the covariances. Source: Brockwell & Davis 1991, proposition 5.2.1.
+    Returns:
+        phi, shape (lag,); the partial autocorrelations at lags 1 ... P; the innovation variance, in
+            the unit of the covariances.
+
+    References:
+        Brockwell & Davis, 1991, proposition 5.2.1.
     """
     order = covariance.size - 1
     phi, partial = np.empty(order), np.empty(order)

@@ -1,4 +1,4 @@
-"""Does a fitted autoregression leave anything to find? Differences, residuals, Ljung-Box test."""
+"""Diagnosis of a fitted autoregression: differences, residuals and the Ljung-Box test."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ from seqviz.compute.ar_fitting.least_squares import lag_matrix
 from seqviz.compute.ar_fitting.process import Coefficients, as_coefficients, read_only
 from seqviz.core.units import Count, Probability
 
-_LAGS = 20  # of the test whose verdict is told
+_LAGS = 20  # of the test whose verdict is reported
 
 
 @dataclass(frozen=True)
 class LjungBox:
     """Ljung-Box tests of the correlations of residuals, one for each number of lags m.
 
-    lags: m. statistic: Q(m) = n (n + 2) sum_k r_k^2 / (n - k), k = 1 ... m. limit: the 95%
-    quantile of chi-square with m - P degrees of freedom, which Q(m) exceeds once in twenty where
-    the residuals of an AR(P) are noise. p: the probability of a Q(m) at least as large.
+    Attributes:
+        lags: m.
+        statistic: Q(m) = n (n + 2) sum_k r_k^2 / (n - k), k = 1 ... m.
+        limit: 95% quantile of chi-square with m - P degrees of freedom; Q(m) exceeds it once in
+            twenty where the residuals of an AR(P) are noise.
+        p: probability of a Q(m) at least as large.
     """
 
     lags: Int[np.ndarray, "test"]
@@ -33,7 +36,7 @@ class LjungBox:
 
 
 def _of_verdict(array: str, verdict: str, unit: Any = float) -> property:
-    """A property of a diagnosis: what an array of its tests has for the verdict; see `entry`."""
+    """Return a property: the entry of an array of tests for the verdict's m; see `array_item`."""
 
     def number(self: Diagnosis) -> float:
         return float(getattr(self.tests, array)[self.verdict_index])
@@ -44,11 +47,15 @@ def _of_verdict(array: str, verdict: str, unit: Any = float) -> property:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The residuals of an AR(P) with intercept, and the Ljung-Box test of their correlations.
+    """Residuals of an AR(P) with intercept, and the Ljung-Box tests of their correlations.
 
-    residuals: shape (time,), from the P-th value on; correlations: theirs. order: P. tests: with m
-    = P + 1, P + 2, ... lags. verdict_index: of the m whose verdict is told: 20, or as many as a
-    short series has.
+    Attributes:
+        residuals: shape (time,), from the P-th value on.
+        correlations: correlogram of the residuals.
+        order: P.
+        tests: tests with m = P + 1, P + 2, ... lags.
+        verdict_index: index of the m whose verdict is reported: 20, or the nearest m that was
+            tested.
     """
 
     residuals: Float[np.ndarray, "time"]
@@ -64,29 +71,34 @@ class Diagnosis:
 
     @property
     def strongest_lag(self) -> int:
-        """The lag with the largest correlation of the residuals, in absolute value."""
+        """Lag of the residual correlation with the largest absolute value."""
         return int(np.argmax(np.abs(self.correlations.acf[1:]))) + 1
 
     @property
     def strongest(self) -> float:
-        """That correlation."""
+        """Residual correlation with the largest absolute value."""
         return float(self.correlations.acf[self.strongest_lag])
 
     @property
     def refused(self) -> bool:
-        """Whether Q is above the limit: something is left that the model has not found."""
+        """True where Q is above the limit: something is left that the model has not explained."""
         return self.q > self.q_limit
 
 
 def diagnose(values: Float[np.ndarray, "time"], order: int) -> Diagnosis:
-    """Fit an AR(P) with intercept by OLS to the whole series and test its residuals.
+    """Fit an AR(P) with intercept by OLS to a series and test its residuals.
 
-    values: the series as it is modeled (differenced, if it is), shape (time,). order: P >= 1.
+    Args:
+        values: the series as it is modeled (differenced, if it is), shape (time,).
+        order: P >= 1.
 
-    Source: Ljung & Box 1978 (statsmodels `acorr_ljungbox` with model_df = P). Raises ValueError as
-    `fit`.
+    Raises:
+        ValueError: as `fit`.
+
+    References:
+        Ljung & Box, 1978 (statsmodels `acorr_ljungbox` with model_df = P).
     """
-    from scipy.special import chdtri  # with statsmodels a second of import, for this bench only
+    from scipy.special import chdtri  # it and statsmodels take a second to import, for one bench
     from statsmodels.stats.diagnostic import acorr_ljungbox
 
     line = fit(values, order, "ols", intercept=True)
@@ -112,9 +124,14 @@ def diagnose(values: Float[np.ndarray, "time"], order: int) -> Diagnosis:
 def differenced(
     values: Float[np.ndarray, "time"], ordinary: bool, season: int
 ) -> Float[np.ndarray, "later"]:
-    """Differences of a series: x_t - x_{t-1}, and x_t - x_{t-s} with a season of s > 0 steps.
+    """Return the differences x_t - x_{t-1}, the seasonal ones x_t - x_{t-s}, or both in turn.
 
-    Both: one after the other, in either order the same. The first s (and one) values have none.
+    The order of the two does not matter. The first s (and one) values have no difference.
+
+    Args:
+        values: the series.
+        ordinary: True to take x_t - x_{t-1}.
+        season: s in steps; 0 for no seasonal difference.
     """
     if season:
         values = values[season:] - values[:-season]
@@ -122,10 +139,15 @@ def differenced(
 
 
 def undifferenced(coefficients: Coefficients, ordinary: bool, season: int) -> tuple[float, ...]:
-    """Coefficients by which the series itself follows where its differences are this AR(P).
+    """Return the coefficients of a series whose differences follow an AR(P).
 
-    From phi(B) (1 - B)^d (1 - B^s) x_t = c + eps_t; the roots of the differences are on the unit
-    circle, so the interval of a forecast keeps growing.
+    They are those of phi(B) (1 - B)^d (1 - B^s) x_t = c + eps_t. The factors of the differences
+    have their roots on the unit circle, so the interval of a forecast keeps growing.
+
+    Args:
+        coefficients: phi_1 ... phi_P of the differences.
+        ordinary: True for d = 1, False for d = 0.
+        season: s in steps; 0 for no seasonal difference.
     """
     polynomial = np.concatenate(([1.0], -as_coefficients(coefficients)))
     if ordinary:

@@ -26,11 +26,15 @@ METHODS: tuple[Method, ...] = get_args(Method)
 
 @dataclass(frozen=True)
 class ARFit:
-    """An AR(P) fitted to a series.
+    """AR(P) fitted to a series.
 
-    intercept: c in x_t = c + sum_i phi_i x_{t-i} + eps_t; nan when none was fitted.
-    sigma: standard deviation of the innovations, in the unit of the series.
-    coefficients, standard_errors, lower, upper: shape (lag,); lower and upper are a 95% interval.
+    Attributes:
+        intercept: c in x_t = c + sum_i phi_i x_{t-i} + eps_t; nan if none was fitted.
+        sigma: standard deviation of the innovations, in the unit of the series.
+        coefficients: estimates of phi, shape (lag,).
+        standard_errors: their standard errors, shape (lag,).
+        lower: lower ends of their 95% intervals, shape (lag,).
+        upper: upper ends, shape (lag,).
     """
 
     method: Method
@@ -45,11 +49,11 @@ class ARFit:
 
     @property
     def first_interval(self) -> Interval:
-        """Its 95% interval."""
+        """95% interval of phi_1."""
         return float(self.lower[0]), float(self.upper[0])
 
     def holds(self, phi: float) -> bool:
-        """Whether that interval holds this phi_1."""
+        """Return True where the 95% interval of phi_1 contains `phi`."""
         low, high = self.first_interval
         return bool(low <= phi <= high)
 
@@ -58,7 +62,12 @@ class ARFit:
 class OrderSelection:
     """Information criteria of AR(0) ... AR(max_order), all fitted to the same values.
 
-    orders, aic, bic: shape (order,). chosen_aic, chosen_bic: the order with the smallest criterion.
+    Attributes:
+        orders: 0 ... max_order.
+        aic: AIC of each order.
+        bic: BIC of each order.
+        chosen_aic: order with the smallest AIC.
+        chosen_bic: order with the smallest BIC.
     """
 
     orders: Int[np.ndarray, "order"]
@@ -70,11 +79,15 @@ class OrderSelection:
 
 @dataclass(frozen=True)
 class OneStep:
-    """What a forecaster of a series is compared with, one step ahead; aligned with values[1:].
+    """Squared one-step errors of least squares and of the true rule, aligned with values[1:].
 
-    line: squared errors of least squares, fitted to the training values; nan where a target has
-    fewer than P values before it. truth: squared errors of the true rule, that is the noise.
-    training_mse: mean of `line` over the training targets.
+    They are the baselines of a forecaster of the series.
+
+    Attributes:
+        line: errors of least squares, fitted to the training values; nan where a target has fewer
+            than P values before it.
+        truth: errors of the true rule, which are the squared noise.
+        training_mse: mean of `line` over the training targets.
     """
 
     line: Float[np.ndarray, "time"]
@@ -83,11 +96,16 @@ class OneStep:
     least = deprecated.alias("training_mse")
 
     def line_mse(self, start: int = 0, end: int | None = None) -> float:
-        """Mean squared error of least squares on the targets from `start` on, up to `end`."""
+        """Return the mean squared error of least squares on targets `start` to `end`, exclusive.
+
+        Args:
+            start: first target.
+            end: target after the last; None for all targets from `start` on.
+        """
         return float(np.nanmean(self.line[start:end]))
 
     def truth_mse(self, start: int = 0) -> float:
-        """Mean squared error of the true rule on the targets from `start` on."""
+        """Return the mean squared error of the true rule on the targets from `start` on."""
         return float(np.nanmean(self.truth[start:]))
 
 
@@ -96,23 +114,28 @@ def fit(
 ) -> ARFit:
     """Fit an AR(P) to a series.
 
-    values: the series, shape (time,). order: P, at least 1. intercept: whether to fit one.
-
-    method:
     * "ols" and "conditional_ml" regress x_t on its P predecessors and give the same coefficients.
-      They differ in sigma and in the intervals: OLS divides the sum of squared residuals by
-      n - P - k (k regressors) and uses Student-t quantiles; conditional maximum likelihood divides
-      by n - P and uses normal quantiles. (statsmodels `AutoReg`, fitted with use_t=True and
-      use_t=False; its sigma2 is the second one in both cases.)
+      They differ in sigma and in the intervals: OLS divides the sum of squared residuals by n - P -
+      k (k regressors) and uses Student-t quantiles; conditional maximum likelihood divides by n - P
+      and uses normal quantiles. (statsmodels `AutoReg`, fitted with use_t=True and use_t=False; its
+      sigma2 is the second one in both cases.)
     * "yule_walker" solves the Yule-Walker equations with the standard (biased) autocovariances, so
       the fitted process is always stationary (statsmodels `yule_walker(method="mle")`; `intercept`
       means subtracting the mean). Standard errors: sigma^2 Gamma^{-1} / n (Brockwell & Davis 1991,
       theorem 8.1.1).
-    * "exact_ml" maximizes the likelihood of all n values of a stationary process, standard errors
-      from the observed information (statsmodels `ARIMA` with cov_type="approx"). For a series that
-      is not stationary the estimate lies just inside the border of the stationary region.
+    * "exact_ml" maximizes the likelihood of all n values of a stationary process, with standard
+      errors from the observed information (statsmodels `ARIMA` with cov_type="approx"). For a
+      series that is not stationary the estimate lies just inside the border of the stationary
+      region.
 
-    Raises ValueError when the series is too short, constant, not finite, or free of noise.
+    Args:
+        values: the series, shape (time,).
+        order: P, at least 1.
+        method: one of the above.
+        intercept: True to fit one.
+
+    Raises:
+        ValueError: if the series is too short, constant, not finite, or free of noise.
     """
     if order < 1:
         raise ValueError(f"The order must be at least 1, not {order}.")
@@ -132,11 +155,17 @@ def one_step(
     train: float,
     noise: Float[np.ndarray, "steps"],
 ) -> OneStep:
-    """The errors of an AR(P) and of the true rule on a series, one step ahead.
+    """Return the one-step errors of an AR(P) and of the true rule on a series.
 
-    values: the series. order: P. train: share of the targets, from the start, to which the AR(P)
-    is fitted by least squares. noise: the innovations of the series, aligned with `values`; of a
-    shuffled one the values themselves, as the best forecast is 0. Raises ValueError as `fit`.
+    Args:
+        values: the series.
+        order: P.
+        train: share of the targets, from the start, to which the AR(P) is fitted by least squares.
+        noise: innovations of the series, aligned with `values`; for a shuffled series the values
+            themselves, because its best forecast is 0.
+
+    Raises:
+        ValueError: as `fit`.
     """
     train_end = round(train * (len(values) - 1))
     coefficients = fit(values[: 1 + train_end], order, "ols").coefficients
@@ -147,28 +176,41 @@ def one_step(
 
 
 def slope_errors(values: Float[np.ndarray, "time"]) -> tuple[float, float]:
-    """Mean squared error of x_t = slope x_{t-1} at slope 0, and the least there is."""
+    """Return the mean squared error of x_t = slope x_{t-1} at slope 0, and its minimum."""
     before, now = values[:-1], values[1:]
     slope = float(before @ now) / float(before @ before)
-    # From the residuals: of a series that explodes a difference of squares is rounding.
+    # From the residuals: for an explosive series, a difference of squares is rounding error.
     return float(np.mean(now**2)), float(np.mean((now - slope * before) ** 2))
 
 
 def covering(estimates: Sequence[ARFit], phi: float) -> Fraction:
-    """How many of the estimates of phi_1 have an interval that holds this one, of how many."""
+    """Return the number of estimates of phi_1 whose interval contains `phi`, and of all.
+
+    Args:
+        estimates: the estimates.
+        phi: value of phi_1.
+    """
     return sum(estimate.holds(phi) for estimate in estimates), len(estimates)
 
 
 def select_order(
     values: Float[np.ndarray, "time"], max_order: int, intercept: bool = False
 ) -> OrderSelection:
-    """AIC and BIC of the orders 0 ... max_order.
+    """Return AIC and BIC of the orders 0 ... max_order.
 
-    Every order predicts the same n - max_order values, otherwise the criteria could not be
-    compared. AIC = -2 log L + 2 k and BIC = -2 log L + k log(n - max_order), with the Gaussian
+    Every order predicts the same n - max_order values; otherwise the criteria would not be
+    comparable. AIC = -2 log L + 2 k and BIC = -2 log L + k log(n - max_order), with the Gaussian
     likelihood at its best sigma^2; k counts the regressors and sigma (statsmodels `AutoReg` with
     hold_back = max_order; its `ar_select_order` leaves the intercept out of k, which shifts all
-    orders alike). Raises ValueError as `fit`.
+    orders alike).
+
+    Args:
+        values: the series, shape (time,).
+        max_order: largest order, at least 1.
+        intercept: True to fit one.
+
+    Raises:
+        ValueError: as `fit`.
     """
     if max_order < 1:
         raise ValueError(f"The largest order must be at least 1, not {max_order}.")
@@ -193,11 +235,15 @@ def select_order(
 def orders_found(
     coefficients: Coefficients, n: int, max_order: int, intercept: bool, seed: int, **noise: Any
 ) -> tuple[Proportion, Proportion]:
-    """How often AIC and BIC choose the true order P, in 100 series of this AR(P) process.
+    """Return the proportions of 100 AR(P) series in which AIC, and BIC, choose the true order P.
 
-    coefficients: phi_1 ... phi_P, with phi_P other than 0. n, max_order, intercept: as of
-    `select_order`. seed: the series have the seeds after it; noise: sigma, noise, df, burn_in of
-    `simulate`.
+    Args:
+        coefficients: phi_1 ... phi_P, with phi_P other than 0.
+        n: length of each series.
+        max_order: largest order, as in `select_order`.
+        intercept: True to fit one.
+        seed: the series have the 100 seeds after it.
+        **noise: sigma, noise, df, burn_in of `simulate`.
     """
     order = len(coefficients)
     chosen = [

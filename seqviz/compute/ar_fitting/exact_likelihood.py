@@ -1,4 +1,4 @@
-"""Exact Gaussian maximum likelihood of a stationary AR(P), at a cost that does not grow with n.
+"""Exact Gaussian maximum likelihood of a stationary AR(P), with a cost independent of n.
 
 The first P values come from the stationary distribution, each predicted from those before it; the
 rest follow the regression. With r_k the partial autocorrelations and phi^(k) the coefficients of
@@ -12,8 +12,8 @@ Barndorff-Nielsen & Schou 1973). The second sum is |R u|^2 with u = (1, -phi) an
 factor of the lag matrix, computed once; after that one evaluation costs P^2 steps. Both sums add
 squares, so nothing cancels when the process comes near a unit root.
 
-Measured for n = 500 and 5000, P = 1 and 4: a fit takes 0.7 to 5 ms whatever n, where the Kalman
-filter of statsmodels' ARIMA, with which the tests compare it, takes 9 to 350 ms.
+For n = 500 and 5000, P = 1 and 4, a fit takes 0.7 to 5 ms whatever n; the Kalman filter of
+statsmodels' ARIMA, with which the tests compare it, takes 9 to 350 ms.
 
 The search runs over arctanh(r_k), so it cannot leave the stationary region; sigma and the mean are
 concentrated out. Derivatives are complex-step derivatives, exact to rounding (Squire & Trapp 1998).
@@ -37,8 +37,12 @@ _STEP = 1e-30  # of a complex-step derivative: no difference is taken, so it can
 class ExactFit:
     """Maximum of the exact likelihood.
 
-    coefficients: phi, shape (lag,). covariance: inverse of the observed information of phi, with
-    sigma and the mean concentrated out, shape (lag, lag). mean: of the process, 0 if not estimated.
+    Attributes:
+        coefficients: phi, shape (lag,).
+        covariance: inverse of the observed information of phi, with sigma and the mean concentrated
+            out, shape (lag, lag).
+        mean: mean of the process; 0 if not estimated.
+        sigma: standard deviation of the innovations, in the unit of the series.
     """
 
     coefficients: Float[np.ndarray, "lag"]
@@ -50,10 +54,13 @@ class ExactFit:
 
 @dataclass(frozen=True)
 class _Statistics:
-    """What the likelihood needs of the series.
+    """Sufficient statistics of the series for the likelihood.
 
-    triangle: R of the columns x_t, x_{t-1}, ..., x_{t-P}, 1 over t = P ... n - 1.
-    start: the first P values. n: number of values. with_mean: whether the mean is estimated.
+    Attributes:
+        triangle: R of the columns x_t, x_{t-1}, ..., x_{t-P}, 1 over t = P ... n - 1.
+        start: the first P values.
+        n: number of values.
+        with_mean: True where the mean is estimated.
     """
 
     triangle: Float[np.ndarray, "row column"]
@@ -64,7 +71,7 @@ class _Statistics:
 
 @dataclass(frozen=True)
 class _Evaluation:
-    """The likelihood at a batch of points: S and the mean that minimizes it, coefficients, loss."""
+    """Likelihood at a batch of points: coefficients, S, the mean that minimizes S, and the loss."""
 
     coefficients: Inexact[np.ndarray, "batch lag"]
     square: Inexact[np.ndarray, "batch"]
@@ -75,13 +82,17 @@ class _Evaluation:
 def fit_exact(values: Float[np.ndarray, "time"], order: int, with_mean: bool) -> ExactFit:
     """Maximize the exact Gaussian likelihood of an AR(P).
 
-    values: shape (time,), more than 2 P of them, not constant. order: P >= 1.
-    with_mean: estimate the mean of the process; without, the mean is 0.
-    Raises ValueError when the search does not converge.
+    Args:
+        values: shape (time,), more than 2 P of them, not constant.
+        order: P >= 1.
+        with_mean: True to estimate the mean of the process; otherwise it is 0.
+
+    Raises:
+        ValueError: if the search does not converge.
     """
     from scipy.optimize import minimize
 
-    # Work near zero and one: the sums lose no digits, and the search sees no units.
+    # Standardized values: the sums lose no digits, and the search does not depend on units.
     shift = float(values.mean()) if with_mean else 0.0
     scale = float(np.sqrt(np.mean((values - shift) ** 2)))
     centered = (values - shift) / scale
@@ -126,13 +137,13 @@ def _sufficient(x: Float[np.ndarray, "time"], order: int, with_mean: bool) -> _S
 def _loss_and_gradient(
     free: Float[np.ndarray, "lag"], statistics: _Statistics
 ) -> tuple[float, Float[np.ndarray, "lag"]]:
-    """Minus log likelihood per observation at arctanh(partial) = free, and its gradient."""
+    """Return minus log likelihood per observation at arctanh(partial) = free, and its gradient."""
     loss = _evaluate(_perturbed(free), statistics).loss
     return float(loss[0].real), loss.imag / _STEP
 
 
 def _evaluate(free: Inexact[np.ndarray, "batch lag"], statistics: _Statistics) -> _Evaluation:
-    """Likelihood at arctanh(partial) = free, with sigma and the mean concentrated out."""
+    """Return the likelihood at arctanh(partial) = free, sigma and the mean concentrated out."""
     batch, order = free.shape
     # sqrt(1 - tanh(f)^2) = 1 / cosh(f) keeps its digits when a root nears the unit circle.
     root = 1.0 / np.cosh(free)
@@ -161,14 +172,14 @@ def _evaluate(free: Inexact[np.ndarray, "batch lag"], statistics: _Statistics) -
 
 
 def _perturbed(free: Float[np.ndarray, "lag"]) -> Inexact[np.ndarray, "lag lag"]:
-    """One row per coordinate, each with a tiny imaginary step in that coordinate."""
+    """Return one row per coordinate, each with a tiny imaginary step in that coordinate."""
     return free + 1j * _STEP * np.eye(free.size)
 
 
 def _curvature(
     free: Float[np.ndarray, "lag"], statistics: _Statistics
 ) -> Float[np.ndarray, "lag lag"]:
-    """Hessian of the loss: central differences of the exact gradient, error about 1e-8."""
+    """Return the Hessian by central differences of the exact gradient, error about 1e-8."""
     step = 1e-4
     rows = [
         _loss_and_gradient(free + shift, statistics)[1]

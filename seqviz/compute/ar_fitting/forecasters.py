@@ -1,4 +1,4 @@
-"""The two kinds of one-step forecaster in torch: a window for the MLP, a state for the others."""
+"""One-step forecasters in torch: an MLP on windows, and a recurrent network with a state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,14 @@ _MOMENTS = 64
 def forecaster(
     series: Float[Tensor, "steps"], settings: NetworkSettings, train_end: int, validation_end: int
 ) -> Window | Recurrent:
-    """The untrained forecaster that the settings describe, on the series' device."""
+    """Return the untrained forecaster that the settings describe, on the series' device.
+
+    Args:
+        series: the series, float32.
+        settings: cell, sizes and seed of the network.
+        train_end: number of training targets.
+        validation_end: number of training and validation targets.
+    """
     window = settings.cell == "mlp"
     with torch.device("meta"):
         network = _perceptron(settings) if window else _CellAndHead(settings)
@@ -39,9 +46,12 @@ def forecaster(
 
 @dataclass
 class _Forecaster:
-    """A network and its series. missing: targets that come before the first full window.
+    """A network and its series.
 
-    train, validation: the places of their targets, counted from the first full window.
+    Attributes:
+        missing: number of targets before the first full window.
+        train: slice of the training targets, counted from the first full window.
+        validation: slice of the validation targets, likewise.
     """
 
     network: nn.Module
@@ -52,15 +62,15 @@ class _Forecaster:
 
 
 class Window(_Forecaster):
-    """The MLP: one row per full window, all training windows one batch."""
+    """MLP forecaster: one row per full window, all training windows in one batch."""
 
     @property
     def windows(self) -> Float[Tensor, "window lag"]:
-        """A view of the series: no copy."""
+        """Windows as a view of the series."""
         return self.series[:-1].unfold(0, self.missing + 1, 1)
 
     def losses(self) -> Float[Tensor, "2"]:
-        """Return the training loss with its graph, and without the validation loss or nan."""
+        """Return the training loss with its graph, and the validation loss without or nan."""
         with torch.no_grad():
             held_out = self._loss(self.validation)  # the mean of no targets is nan
         return torch.stack([self._loss(self.train), held_out])
@@ -68,7 +78,7 @@ class Window(_Forecaster):
     def predictions_and_map(
         self, grid: Float[Tensor, "grid"]
     ) -> tuple[Float[Tensor, "time"], Float[Tensor, "moment grid"]]:
-        """All one-step predictions, and those with the last value of some windows replaced."""
+        """Return all one-step predictions, and those of some windows with last value in `grid`."""
         predicted = self.network(self.windows).squeeze(-1)
         missing = torch.full((self.missing,), math.nan, device=grid.device)
         windows = self.windows[_moments(len(self.windows))]
@@ -77,7 +87,12 @@ class Window(_Forecaster):
         return torch.cat([missing, predicted]), self.network(request).squeeze(-1)
 
     def ahead(self, origins: np.ndarray, steps: int) -> Float[Tensor, "origin step"]:
-        """Forecasts of targets[origin], targets[origin + 1], ..., each fed back into the window."""
+        """Return forecasts of targets[origin] and later ones, each fed back into the window.
+
+        Args:
+            origins: indices of the first targets.
+            steps: number of forecasts from each origin.
+        """
         window = self.windows[origins - self.missing]
         built: list[Tensor] = []
         for _ in range(steps):
@@ -100,7 +115,7 @@ _State = Tensor | tuple[Tensor, Tensor]  # the LSTM carries hidden and cell stat
 
 
 class _CellAndHead(nn.Module):
-    """A recurrent cell that reads one value a step, and a linear head on its hidden state."""
+    """Recurrent cell that reads one value a step, with a linear head on its hidden state."""
 
     def __init__(self, settings: NetworkSettings):
         super().__init__()
@@ -111,23 +126,23 @@ class _CellAndHead(nn.Module):
     def forward(
         self, inputs: Float[Tensor, "batch time 1"], state: _State | None = None
     ) -> tuple[Float[Tensor, "batch time 1"], _State]:
-        """The prediction after each input, and the state after the last one."""
+        """Return the prediction after each input, and the state after the last one."""
         hidden, state = self.cell(inputs, state)
         return self.head(hidden), state
 
 
 class Recurrent(_Forecaster):
-    """A recurrent network: the series is one sequence, read once from its start."""
+    """Recurrent forecaster: the series is one sequence, read once from its start."""
 
     @property
     def inputs(self) -> Float[Tensor, "1 time 1"]:
-        """The sequence: every value but the last."""
+        """Input sequence: every value but the last."""
         return self.series[:-1].view(1, -1, 1)
 
     def losses(self) -> Float[Tensor, "2"]:
-        """Return the training loss with its graph, and without the validation loss or nan.
+        """Return the training loss with its graph, and the validation loss without or nan.
 
-        The validation goes on from the state after the training segment.
+        The validation continues from the state after the training segment.
         """
         targets = self.series[1:].view(1, -1, 1)
         predicted, state = self.network(self.inputs[:, self.train])
@@ -142,9 +157,9 @@ class Recurrent(_Forecaster):
     def predictions_and_map(
         self, grid: Float[Tensor, "grid"]
     ) -> tuple[Float[Tensor, "time"], Float[Tensor, "moment grid"]]:
-        """All one-step predictions, and those from some states when the next input is replaced."""
+        """Return all one-step predictions, and those from some states with next input in `grid`."""
         count = self.inputs.shape[1]
-        # from 1: before the first input the state is zero and says nothing about the series
+        # from 1: the zero state before the first input does not depend on the series
         cuts = [1 + int(moment) for moment in _moments(count - 1)]
         pieces: list[Tensor] = []
         states: list[_State] = []
@@ -158,7 +173,12 @@ class Recurrent(_Forecaster):
         return torch.cat(pieces), answers.view(len(cuts), len(grid))
 
     def ahead(self, origins: np.ndarray, steps: int) -> Float[Tensor, "origin step"]:
-        """As of the window: after the input before it, the network reads its own forecasts."""
+        """Return forecasts as `Window.ahead`, with the network reading its own forecasts.
+
+        Args:
+            origins: indices of the first targets; the inputs before each are observed values.
+            steps: number of forecasts from each origin.
+        """
         states: list[_State] = []
         newest: list[Tensor] = []
         state: _State | None = None
@@ -176,7 +196,7 @@ class Recurrent(_Forecaster):
 
 
 def _batched(states: list[_State], copies: int) -> _State:
-    """States of batch size 1 as one batch, each repeated for `copies` neighboring rows."""
+    """Join states of batch size 1 into one batch, each repeated for `copies` neighboring rows."""
     if isinstance(states[0], tuple):
         hidden, cell = (torch.cat(parts, dim=1) for parts in zip(*states, strict=True))
         return hidden.repeat_interleave(copies, dim=1), cell.repeat_interleave(copies, dim=1)
@@ -184,5 +204,5 @@ def _batched(states: list[_State], copies: int) -> _State:
 
 
 def _moments(count: int) -> np.ndarray:
-    """Centers of up to 64 equal stretches of `count` steps."""
+    """Return the centers of up to 64 equal stretches of `count` steps."""
     return np.unique(((np.arange(_MOMENTS) + 0.5) * count / _MOMENTS).astype(int))

@@ -1,4 +1,4 @@
-"""Forecasts several steps ahead: step by step from one model, or one regression per step."""
+"""Forecasts several steps ahead: recursive, or direct with one regression per step."""
 
 from __future__ import annotations
 
@@ -23,9 +23,12 @@ from seqviz.stats.intervals import NORMAL_95
 class Forecast:
     """Forecasts 1 ... H steps after the end of a series; every array has shape (step,).
 
-    mean: point forecast. standard_error: of the forecast error.
-    lower, upper: 95% interval for Gaussian noise, mean -+ 1.96 standard errors. The uncertainty of
-    the estimated coefficients is not included.
+    Attributes:
+        mean: point forecasts.
+        lower: lower ends of the 95% intervals for Gaussian noise, mean - 1.96 standard errors; the
+            uncertainty of the estimated coefficients is not included.
+        upper: upper ends, mean + 1.96 standard errors.
+        standard_error: standard deviations of the forecast errors.
     """
 
     mean: Float[np.ndarray, "step"]
@@ -37,23 +40,23 @@ class Forecast:
 
     @property
     def last_width(self) -> float:
-        """Upper minus lower end of the interval there."""
+        """Width of the interval at the horizon, in the unit of the series."""
         return float(self.upper[-1] - self.lower[-1])
 
     def distance(self, other: Forecast) -> float:
-        """The largest distance between the point forecasts of two, in the unit of the series.
+        """Return the largest distance between two point forecasts, in the unit of the series.
 
-        What is left of equal ones is rounding and counts as 0.
+        Distances at the level of rounding error count as 0.
         """
         gap = float(np.abs(self.mean - other.mean).max())
         return gap if gap > 1e-12 * float(np.abs(self.mean).max()) else 0.0
 
     def covers(self, future: Float[np.ndarray, "step"]) -> WholeShare:
-        """How many of the values that came lie inside the interval."""
+        """Return the share of the observed values that lie inside the interval."""
         return float(((future >= self.lower) & (future <= self.upper)).mean())
 
     def error(self, future: Float[np.ndarray, "step"]) -> float:
-        """Root mean squared error of the point forecasts, in the unit of the series."""
+        """Return the root mean squared error of the point forecasts, in the unit of the series."""
         return float(np.sqrt(((future - self.mean) ** 2).mean()))
 
 
@@ -61,9 +64,11 @@ class Forecast:
 class HorizonErrors:
     """Mean squared forecast errors on unseen values, by horizon; every array has shape (step,).
 
-    recursive_mse, direct_mse: in the squared unit of the series.
-    theory: sigma^2 sum_{j<h} psi_j^2 of the true process.
-    origins: number of forecasts behind every mean.
+    Attributes:
+        recursive_mse: errors of the recursive forecast, in the squared unit of the series.
+        direct_mse: errors of the direct forecast, likewise.
+        theory: sigma^2 sum_{j<h} psi_j^2 of the true process.
+        origins: number of forecasts in every mean.
     """
 
     horizon: Int[np.ndarray, "step"]
@@ -86,13 +91,21 @@ def forecast_recursive(
 ) -> Forecast:
     """Forecast with one AR(P), feeding every forecast back as if it had been observed.
 
-    history: the series up to now, shape (time,), at least P values. coefficients: phi_1 ... phi_P.
-    sigma: standard deviation of the innovations. horizon: H >= 1.
-    intercept: c in x_t = c + sum_i phi_i x_{t-i} + eps_t; nan (no intercept, as in `Estimate`)
-    counts as 0.
+    The error h steps ahead has variance sigma^2 sum_{j<h} psi_j^2.
 
-    The error h steps ahead has variance sigma^2 sum_{j<h} psi_j^2 (Box, Jenkins & Reinsel 2008,
-    equation 5.1.16). Raises ValueError for a short history or a horizon below 1.
+    Args:
+        history: the series up to now, shape (time,), at least P values.
+        coefficients: phi_1 ... phi_P.
+        sigma: standard deviation of the innovations.
+        horizon: H >= 1.
+        intercept: c in x_t = c + sum_i phi_i x_{t-i} + eps_t; nan (no intercept, as in `ARFit`)
+            counts as 0.
+
+    Raises:
+        ValueError: for a short history or a horizon below 1.
+
+    References:
+        Box, Jenkins & Reinsel, 2008, equation 5.1.16.
     """
     _at_least_one("horizon", horizon)
     phi = as_coefficients(coefficients)
@@ -109,13 +122,21 @@ def forecast_direct(
 ) -> Forecast:
     """Forecast every step h with its own regression of x_{t+h} on x_t, ..., x_{t-P+1}.
 
-    history: the series up to now, shape (time,). order: P >= 1. horizon: H >= 1.
-    intercept: whether every regression has one.
-    standard_error: residual standard deviation of the regression for that step (divided by its
-    degrees of freedom). At h = 1 mean and standard error are those of OLS and the recursive method.
+    The standard error is the residual standard deviation of the regression for that step (divided
+    by its degrees of freedom). At h = 1, mean and standard error are those of OLS and the recursive
+    method.
 
-    Source: Marcellino, Stock & Watson 2006 ("direct" forecasts).
-    Raises ValueError when the history is too short, constant or free of noise one step ahead.
+    Args:
+        history: the series up to now, shape (time,).
+        order: P >= 1.
+        horizon: H >= 1.
+        intercept: True to give every regression one.
+
+    Raises:
+        ValueError: if the history is too short, constant or free of noise one step ahead.
+
+    References:
+        Marcellino, Stock & Watson, 2006 ("direct" forecasts).
     """
     models = _direct_models(history, order, horizon, intercept)
     newest = lag_matrix(history, order, intercept)[-1]
@@ -133,15 +154,21 @@ def errors_by_horizon(
     coefficients: Coefficients,
     sigma: float,
 ) -> HorizonErrors:
-    """Compare both ways of forecasting on the end of a series, without intercepts.
-
-    values: the series, shape (time,). order: P >= 1. horizon: H >= 1.
-    coefficients, sigma: phi and innovation standard deviation of the true process, for the
-    theoretical curve; for AR(1) it is sigma^2 (1 - phi^{2h}) / (1 - phi^2).
+    """Compare recursive and direct forecasts on the end of a series, without intercepts.
 
     All models are fitted once, to the first 70% of the values. The forecast origin rolls through
-    the rest; every horizon is judged on the same origins. Raises ValueError when either part is too
-    short, or as `forecast_direct`.
+    the rest; every horizon is judged on the same origins.
+
+    Args:
+        values: the series, shape (time,).
+        order: P >= 1.
+        horizon: H >= 1.
+        coefficients: phi of the true process, for the theoretical curve; for AR(1) the curve is
+            sigma^2 (1 - phi^{2h}) / (1 - phi^2).
+        sigma: standard deviation of the true innovations, for the same curve.
+
+    Raises:
+        ValueError: if either part is too short, or as `forecast_direct`.
     """
     values = np.asarray(values, dtype=float)
     train_end = int(0.7 * values.size)
@@ -168,7 +195,13 @@ def errors_by_horizon(
 def error_of_repeating(
     history: Float[np.ndarray, "time"], future: Float[np.ndarray, "step"], season: int = 1
 ) -> float:
-    """Root mean squared error of repeating the last value, or the last `season` values in turn."""
+    """Return the root mean squared error of repeating the last `season` values in turn.
+
+    Args:
+        history: the series up to now.
+        future: the observed values.
+        season: number of values to repeat; 1 for the last value.
+    """
     repeated = np.resize(history[-season:], future.size)
     return float(np.sqrt(((future - repeated) ** 2).mean()))
 
@@ -181,10 +214,10 @@ def _at_least_one(name: str, value: int) -> None:
 def _direct_models(
     history: Float[np.ndarray, "time"], order: int, horizon: int, intercept: bool
 ) -> list[Regression]:
-    """One regression per step; the first is the ordinary AR(P).
+    """Fit one regression per step; the first is the ordinary AR(P).
 
-    A series with a period of 13 steps follows from its past without noise 13 steps ahead, whatever
-    it does one step ahead.
+    Only the first must have noise: a series with a period of 13 steps follows from its past without
+    noise 13 steps ahead, whatever it does one step ahead.
     """
     _at_least_one("horizon", horizon)
     _at_least_one("order", order)
@@ -202,7 +235,14 @@ def iterate(
     constant: float,
     horizon: int,
 ) -> Float[np.ndarray, "origin step"]:
-    """Recursive forecasts from many origins at once."""
+    """Return recursive forecasts from many origins at once.
+
+    Args:
+        newest_first: the last P values before each origin, newest first.
+        phi: phi_1 ... phi_P.
+        constant: the intercept.
+        horizon: number of forecasts from each origin.
+    """
     existing = newest_first
     forecasts = np.empty((len(existing), horizon))
     for step in range(horizon):

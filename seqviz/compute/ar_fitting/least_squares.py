@@ -18,9 +18,11 @@ _NO_NOISE = 1e-13
 class Regression:
     """Least squares of x_t on (intercept if any, x_{t-1}, ..., x_{t-P}), t = P ... n - 1.
 
-    parameters: intercept first if there is one, shape (regressor,).
-    inverse: (X'X)^{-1}, shape (regressor, regressor).
-    residual_sum: sum of squared residuals. nobs: number of regressed values, n - P.
+    Attributes:
+        parameters: intercept first if there is one, shape (regressor,).
+        inverse: (X'X)^{-1}, shape (regressor, regressor).
+        residual_sum: sum of squared residuals.
+        nobs: number of regressed values, n - P.
     """
 
     parameters: Float[np.ndarray, "regressor"]
@@ -32,9 +34,15 @@ class Regression:
 def lag_matrix(
     values: Float[np.ndarray, "time"], order: int, intercept: bool = False
 ) -> Float[np.ndarray, "row regressor"]:
-    """Rows (1 if intercept, x_{t-1}, ..., x_{t-P}) for t = P ... n, one more than can be fitted.
+    """Return the rows (1 if intercept, x_{t-1}, ..., x_{t-P}) for t = P ... n.
 
-    The last row holds the newest values: from it the first unknown value is forecast.
+    The last row, one more than can be fitted, holds the newest values, from which the first unknown
+    value is forecast.
+
+    Args:
+        values: the series.
+        order: P.
+        intercept: True for a first column of ones.
     """
     windows = np.lib.stride_tricks.sliding_window_view(values, order)[:, ::-1]
     if not intercept:
@@ -47,11 +55,18 @@ def regress(
     target: Float[np.ndarray, "row"],
     exact: bool = False,
 ) -> Regression:
-    """Least squares of target on rows.
+    """Regress target on rows by least squares.
 
-    QR and not the normal equations: squaring the condition number would lose the noise of an
-    explosive path. exact: whether the target may be a combination of the columns. Raises ValueError
-    when a column is one of the others, or the target where it may not.
+    QR is used instead of the normal equations, because squaring the condition number would lose the
+    noise of an explosive path.
+
+    Args:
+        rows: the regressors.
+        target: the regressed values.
+        exact: True where the target may be a combination of the columns.
+
+    Raises:
+        ValueError: if a column is a combination of the others, or the target is and may not be.
     """
     triangle = triangular_factor(rows, target, exact)
     k = rows.shape[1]
@@ -69,10 +84,18 @@ def triangular_factor(
     target: Float[np.ndarray, "row"],
     exact: bool = False,
 ) -> Float[np.ndarray, "column column"]:
-    """R of the QR factorization of (rows, target).
+    """Return R of the QR factorization of (rows, target).
 
     The sum of squares of its last column from row k down is the residual sum of the regression on
-    the first k columns: one factorization serves all nested models. Raises ValueError as `regress`.
+    the first k columns, so one factorization serves all nested models.
+
+    Args:
+        rows: the regressors.
+        target: the regressed values.
+        exact: True where the target may be a combination of the columns.
+
+    Raises:
+        ValueError: as `regress`.
     """
     together = np.column_stack((rows, target))
     triangle = np.asarray(np.linalg.qr(together, mode="r"))

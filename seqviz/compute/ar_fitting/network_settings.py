@@ -1,4 +1,4 @@
-"""What a neural forecaster is trained with."""
+"""Settings of the training of a neural forecaster."""
 
 from __future__ import annotations
 
@@ -14,15 +14,22 @@ OPTIMIZERS = ("adam", "sgd")
 
 @dataclass(frozen=True)
 class NetworkSettings(Settings):
-    """Architecture, optimizer and split of one training run; the defaults are the textbook's run.
+    """Architecture, optimizer and split of one training run; by default the textbook's run.
 
-    `cell` is one of `CELLS`; `lags` is the window of the MLP in steps (recurrent cells read one
-    value a step and ignore it); `hidden` units in each of `layers` hidden layers (tanh in the MLP
-    and the RNN). Each of the `epochs` is one full-batch step of `optimizer` ("adam" or plain "sgd")
-    with `learning_rate`. `train` and `validation` are fractions of the targets, in time order, the
-    rest is the test segment; `train=1.0` fits in-sample. `seed` draws the initial weights.
+    Attributes:
+        cell: one of `CELLS`.
+        lags: window of the MLP in steps; recurrent cells read one value a step and ignore it.
+        hidden: units in each hidden layer (tanh in the MLP and the RNN).
+        layers: number of hidden layers.
+        epochs: number of full-batch steps of the optimizer.
+        optimizer: "adam" or plain "sgd".
+        train: fraction of the targets for training, from the start; 1.0 fits in-sample.
+        validation: fraction of the targets for validation, after these; the rest is the test
+            segment.
+        seed: seed of the initial weights.
 
-    Raises ValueError when a setting is out of its range.
+    Raises:
+        ValueError: if a setting is out of its range.
     """
 
     cell: str = "rnn"

@@ -1,8 +1,8 @@
-"""Neural one-step forecasters trained live on one series: the autoregression of the book, by RNN.
+"""Neural one-step forecasters trained on one series: the textbook's autoregression by RNN.
 
-A multilayer perceptron sees a window of the last `lags` values. A recurrent cell reads one value a
-step and keeps what it wants of the past in its hidden state (a *latent* autoregressive model).
-Teacher forcing throughout: every input is an observed value, never an earlier prediction.
+A multilayer perceptron reads a window of the last `lags` values. A recurrent cell reads one value a
+step and summarizes the past in its hidden state (a *latent* autoregressive model). Teacher forcing
+throughout: every input is an observed value, never an earlier prediction.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ AHEAD = 20
 
 @dataclass(frozen=True)
 class EpochReport(TrainingRecord):
-    """Where a training stands after an epoch, which is one update, and the losses of its forward.
+    """Progress of a training after an epoch (one update), with the losses of its forward pass.
 
-    The losses are mean squared errors in the units of the series squared, measured before the
-    epoch's update, as a training loop prints them; `validation_loss` is nan without validation.
+    The losses are mean squared errors in the squared unit of the series, measured before the
+    epoch's update, as a training loop prints them. `validation_loss` is nan without validation.
     """
 
     train_loss: float
@@ -38,11 +38,17 @@ class EpochReport(TrainingRecord):
 
 @dataclass(frozen=True)
 class LearnedMap:
-    """The prediction as a function of the last value, `inputs`.
+    """Prediction as a function of the last value, over a grid of inputs.
 
-    The earlier history (window or hidden state) is that of up to 64 moments spread over the series:
-    mean, and 10th and 90th percentile (low, high), over the moments. The width of the band shows
-    how much the network listens to anything but the last value.
+    The earlier history (window or hidden state) is that of up to 64 moments spread over the series.
+    The width of the band from `low` to `high` shows how strongly the prediction depends on anything
+    but the last value.
+
+    Attributes:
+        inputs: the last values.
+        mean: mean prediction over the moments.
+        low: 10th percentile over the moments.
+        high: 90th percentile over the moments.
     """
 
     inputs: Float[np.ndarray, "grid"]
@@ -52,7 +58,7 @@ class LearnedMap:
 
     @property
     def slope(self) -> float:
-        """Over the middle tenth of the range of the series."""
+        """Slope of `mean` over the middle tenth of the range of the series."""
         a, b = len(self.inputs) // 2 - 5, len(self.inputs) // 2 + 5
         return float((self.mean[b] - self.mean[a]) / (self.inputs[b] - self.inputs[a]))
 
@@ -64,17 +70,24 @@ class LearnedMap:
 
 @dataclass(frozen=True)
 class NetworkFit:
-    """One trained forecaster: its loss curves, one-step predictions and learned map.
+    """Trained forecaster: its loss curves, one-step predictions and learned map.
 
-    `train_loss[e]` and `validation_loss[e]` (nan without validation) are measured before the update
-    of epoch e; `train_mse` and `test_mse` (nan for an empty segment) after the last update.
-    `predictions[t]` is the forecast of `targets[t]`, which is `values[t + 1]`; it is nan where the
-    MLP has no full window. Targets before `train_end` are for training, from there to
-    `validation_end` for validation, the rest for the test. The weights are those of the last epoch.
+    The weights are those of the last epoch.
 
-    `ahead[k, h - 1]` is the forecast h = 1 ... 20 steps after `targets[origins[k] - 1]`, every
-    forecast fed back as the next input; the origins are up to 64 moments of the test segment (of
-    the whole series where there is none), each with 20 values after it. Empty for a short series.
+    Attributes:
+        train_loss: training loss before the update of each epoch.
+        validation_loss: validation loss, likewise; nan without validation.
+        predictions: forecasts of `targets`; nan where the MLP has no full window.
+        targets: targets[t] is values[t + 1].
+        train_end: number of training targets, which come first.
+        validation_end: end of the validation targets, which come next; the rest is for the test.
+        train_mse: mean squared error on the training targets after the last update.
+        test_mse: the same on the test targets; nan if there are none.
+        parameters: number of parameters.
+        origins: up to 64 moments of the test segment (of the whole series if there is none), each
+            with 20 values after it; empty for a short series.
+        ahead: ahead[k, h - 1] is the forecast h = 1 ... 20 steps after `targets[origins[k] - 1]`,
+            every forecast fed back as the next input.
     """
 
     settings: NetworkSettings
@@ -92,21 +105,21 @@ class NetworkFit:
     ahead: Float[np.ndarray, "origin step"]
 
     def last_mse(self, count: int) -> float:
-        """Mean squared error of the last one-step predictions."""
+        """Return the mean squared error of the last `count` one-step predictions."""
         return float(np.nanmean((self.targets - self.predictions)[-count:] ** 2))
 
     @property
     def least_epoch(self) -> int:
-        """The epoch, counted from 1, with the least validation loss."""
+        """Epoch with the smallest validation loss, counted from 1."""
         return int(np.nanargmin(self.validation_loss)) + 1
 
     @property
     def least_validation(self) -> float:
-        """That loss."""
+        """Smallest validation loss."""
         return float(np.nanmin(self.validation_loss))
 
     def observed(self) -> Float[np.ndarray, "origin step"]:
-        """The values that they forecast."""
+        """Return the values that `ahead` forecasts."""
         return self.targets[self.origins[:, None] + np.arange(self.ahead.shape[1])]
 
 
@@ -118,19 +131,24 @@ def fit_network(
 ) -> NetworkFit:
     """Train a one-step forecaster on one series, the whole training segment as one batch.
 
-    `values` is the series in its own units, finite. `report` is called after every epoch and may
-    raise to stop the training. `device` is a torch device name. Computed in float32 from zero
-    initial states. With the default settings this is the run of the Chinese textbook behind the
-    lesson: `nn.RNN(1, 32)` and `nn.Linear(32, 1)`, MSE, Adam with learning rate 0.001, 100 epochs,
-    input `x[:-1]`, target `x[1:]`; for equal seeds the same initial weights as
-    `torch.manual_seed(seed)` gives the plain loop. A recurrent network carries its state from the
-    training segment into validation and test. It is safe to call from several threads: torch's
-    global random state is neither read nor written.
+    Computed in float32 from zero initial states. With the default settings this is the run of the
+    Chinese textbook behind the lesson: `nn.RNN(1, 32)` and `nn.Linear(32, 1)`, MSE, Adam with
+    learning rate 0.001, 100 epochs, input `x[:-1]`, target `x[1:]`; for equal seeds, the initial
+    weights are those that `torch.manual_seed(seed)` gives the plain loop. A recurrent network
+    carries its state from the training segment into validation and test. It is safe to call from
+    several threads: torch's global random state is neither read nor written.
 
-    Raises ValueError when the series is too short for the split or the window, or not finite, and
-    when the loss becomes infinite or undefined.
+    Args:
+        values: the series in its own units, finite.
+        settings: architecture, optimizer and split.
+        report: called after every epoch; may raise to stop the training.
+        device: torch device.
+
+    Raises:
+        ValueError: if the series is too short for the split or the window, or not finite, or if the
+            loss becomes infinite or undefined.
     """
-    import torch  # two seconds, paid by the first training and not by the first visitor
+    import torch  # the import takes two seconds; the first training pays for it, not the first page
 
     from seqviz.compute.ar_fitting.forecasters import forecaster
 
@@ -168,7 +186,7 @@ def fit_network(
 
 
 def _split(values: np.ndarray, settings: NetworkSettings) -> tuple[int, int]:
-    """Where the training and the validation targets end, counted in targets."""
+    """Return the ends of the training and the validation targets, counted in targets."""
     if not np.isfinite(values).all():
         raise ValueError("The series has missing or infinite values.")
     count = len(values) - 1
@@ -186,7 +204,7 @@ def _split(values: np.ndarray, settings: NetworkSettings) -> tuple[int, int]:
 
 
 def _origins(start: int, count: int, first: int) -> Int[np.ndarray, "origin"]:
-    """Up to 64 targets, spread from `start` on, with a full window before and 20 from them on."""
+    """Return up to 64 targets from `start` on, each with a full window before and 20 from it on."""
     low, high = max(start, first + 1), count - AHEAD
     return np.unique(np.linspace(low, high, 64).astype(int)) if low < high else np.empty(0, int)
 

@@ -1,4 +1,4 @@
-"""Autoregressions of order 1 that are no line: a threshold, and the logistic map with noise."""
+"""Nonlinear autoregressions of order 1: a threshold, and the logistic map with noise."""
 
 from __future__ import annotations
 
@@ -15,18 +15,27 @@ from seqviz.compute.ar_fitting.process import read_only
 Kind = Literal["threshold", "logistic"]
 RULE_KINDS: tuple[Kind, ...] = get_args(Kind)
 LARGEST_R = 3.7  # up to here the noise below cannot push the logistic map out of (0, 1)
-_REACH = 0.05  # of the uniform noise of the logistic map
+_REACH = 0.05  # half-width of the uniform noise of the logistic map
 
 
 @dataclass(frozen=True)
 class Rule:
-    """x_t = f(x_{t-1}) + eps_t.
+    """Rule x_t = f(x_{t-1}) + eps_t.
 
     "threshold" (Tong & Lim 1980): f(x) = below x for x <= 0 and above x for x > 0, Gaussian noise
     with standard deviation 1; a line where both slopes are equal. Stationary for slopes below 1
     whose product is below 1 (Petruccelli & Woolford 1984).
-    "logistic" (May 1976): f(x) = r x (1 - x) in (0, 1), uniform noise on +-0.05, which for
-    r <= 3.7 cannot leave the interval.
+
+    "logistic" (May 1976): f(x) = r x (1 - x) in (0, 1), uniform noise on +-0.05, which for r <= 3.7
+    cannot leave the interval.
+
+    Attributes:
+        below: slope for x <= 0.
+        above: slope for x > 0.
+        r: growth rate of the logistic map.
+
+    Raises:
+        ValueError: for a rule whose series could run away.
     """
 
     kind: Kind = "threshold"
@@ -35,7 +44,6 @@ class Rule:
     r: float = LARGEST_R
 
     def __post_init__(self) -> None:
-        """Raises ValueError for a rule whose series could run away."""
         slopes = self.below, self.above
         if self.kind == "threshold" and not (max(slopes) < 1 and np.prod(slopes) < 1):
             raise ValueError(f"A threshold rule with slopes {slopes} is not stationary.")
@@ -44,11 +52,11 @@ class Rule:
 
     @property
     def noise_variance(self) -> float:
-        """Of eps_t: what the rule itself misses on average."""
+        """Variance of eps_t: the mean squared error of the rule itself."""
         return _REACH**2 / 3 if self.kind == "logistic" else 1.0
 
     def next(self, x: Float[np.ndarray, "*any"]) -> Float[np.ndarray, "*any"]:
-        """f(x): the best forecast one step ahead."""
+        """Return f(x), the best forecast one step ahead."""
         if self.kind == "logistic":
             return np.asarray(self.r * x * (1.0 - x))
         return np.where(x > 0, self.above * x, self.below * x)
@@ -56,7 +64,12 @@ class Rule:
 
 @dataclass(frozen=True)
 class BentPath:
-    """values x_t and noise eps_t, each of shape (time,); eps_0 is 0."""
+    """Simulated path of a nonlinear rule.
+
+    Attributes:
+        values: x_t, shape (time,).
+        noise: eps_t, shape (time,); eps_0 is 0.
+    """
 
     values: Float[np.ndarray, "time"]
     noise: Float[np.ndarray, "time"]
@@ -64,7 +77,13 @@ class BentPath:
 
 
 def simulate_rule(rule: Rule, n: int = 1000, seed: int = 1) -> BentPath:
-    """A path of the rule: from 0 (threshold) or 0.5 (logistic), noise from RandomState(seed)."""
+    """Simulate a path of the rule, from 0 (threshold) or 0.5 (logistic).
+
+    Args:
+        rule: the rule.
+        n: number of values.
+        seed: seed of the RandomState that draws the noise.
+    """
     random = np.random.RandomState(seed)
     logistic = rule.kind == "logistic"
     noise = random.uniform(-_REACH, _REACH, n) if logistic else random.normal(size=n)
@@ -78,15 +97,25 @@ def simulate_rule(rule: Rule, n: int = 1000, seed: int = 1) -> BentPath:
 def straight(
     x: Float[np.ndarray, "*any"], intercept: float, slope: float
 ) -> Float[np.ndarray, "*any"]:
-    """The line at these values."""
+    """Return the values of a line.
+
+    Args:
+        x: the arguments.
+        intercept: its intercept.
+        slope: its slope.
+    """
     return np.asarray(intercept + slope * x)
 
 
 def against_rule(path: BentPath, train: float) -> tuple[OneStep, tuple[float, float]]:
-    """The best line with intercept and the rule itself on the series, one step ahead.
+    """Compare the best line with intercept and the rule itself on a series, one step ahead.
 
-    train: share of the targets, from the start, to which the line is fitted. Returns their errors,
-    and intercept and slope of the line.
+    Args:
+        path: a path of the rule.
+        train: share of the targets, from the start, to which the line is fitted.
+
+    Returns:
+        The errors of both; intercept and slope of the line.
     """
     rows, targets = lag_matrix(path.values, 1, intercept=True)[:-1], path.values[1:]
     train_end = round(train * targets.size)

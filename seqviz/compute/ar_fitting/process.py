@@ -1,8 +1,8 @@
-"""The process AR(P): x_t = phi_1 x_{t-1} + ... + phi_P x_{t-P} + eps_t.
+"""AR(P) process: x_t = phi_1 x_{t-1} + ... + phi_P x_{t-P} + eps_t.
 
-Stationary coefficients are easiest to reach through partial autocorrelations: any point of the open
-cube (-1, 1)^P is one stationary process, and every stationary process is one such point. Most
-functions here go through that map, because it is exact at the border where roots are not.
+Partial autocorrelations parametrize the stationary processes one to one: each point of the open
+cube (-1, 1)^P is one of them. Most functions here use this map, because it is exact at the border
+of the stationary region, where roots are not.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ LARGEST = 1e12
 
 @dataclass(frozen=True)
 class SimulatedPath:
-    """One simulated path of an AR(P) process.
+    """Simulated path of an AR(P) process.
 
-    values: x_t, shape (time,), in the unit of sigma.
-    innovations: eps_t, shape (time,); 0 at time 0 when there was no burn-in.
-    coefficients: phi, shape (lag,).
-    sigma: standard deviation of the innovations.
+    Attributes:
+        values: x_t, shape (time,), in the unit of sigma.
+        innovations: eps_t, shape (time,); 0 at time 0 without a burn-in.
+        coefficients: phi, shape (lag,).
+        sigma: standard deviation of the innovations.
     """
 
     values: Float[np.ndarray, "time"]
@@ -45,13 +46,17 @@ class SimulatedPath:
 
 
 def coefficients_from_partial(partial: Sequence[float]) -> tuple[float, ...]:
-    """Coefficients of the stationary AR(P) process with the given partial autocorrelations.
+    """Return phi_1 ... phi_P of the stationary AR(P) with the given partial autocorrelations.
 
-    partial: partial autocorrelations at lags 1 ... P, each strictly between -1 and 1.
-    Returns phi_1 ... phi_P. Raises ValueError when a partial autocorrelation is not inside (-1, 1).
+    Args:
+        partial: partial autocorrelations at lags 1 ... P, each strictly between -1 and 1.
 
-    Source: Durbin-Levinson recursion as a one-to-one map onto the stationary region
-    (Barndorff-Nielsen & Schou 1973; Monahan 1984).
+    Raises:
+        ValueError: if one of them is not inside (-1, 1).
+
+    References:
+        Barndorff-Nielsen & Schou, 1973, and Monahan, 1984: the Durbin-Levinson recursion as a
+            one-to-one map onto the stationary region.
     """
     phi = np.empty(0)
     for value in partial:
@@ -62,9 +67,12 @@ def coefficients_from_partial(partial: Sequence[float]) -> tuple[float, ...]:
 
 
 def partial_from_coefficients(coefficients: Coefficients) -> tuple[float, ...]:
-    """Partial autocorrelations at lags 1 ... P of a stationary process: inverse of the map above.
+    """Return the partial autocorrelations at lags 1 ... P of a stationary process.
 
-    Raises ValueError when the coefficients are not stationary.
+    This is the inverse of `coefficients_from_partial`.
+
+    Raises:
+        ValueError: if the coefficients are not stationary.
     """
     phi = as_coefficients(coefficients)
     partial: list[float] = []
@@ -80,7 +88,7 @@ def partial_from_coefficients(coefficients: Coefficients) -> tuple[float, ...]:
 
 
 def is_stationary(coefficients: Coefficients) -> bool:
-    """Whether all inverse roots lie strictly inside the unit circle.
+    """Return True where all inverse roots lie strictly inside the unit circle.
 
     Decided by the step-down recursion, which is exact for a unit root such as phi = (0.5, 0.5).
     """
@@ -92,11 +100,11 @@ def is_stationary(coefficients: Coefficients) -> bool:
 
 
 def roots(coefficients: Coefficients) -> Complex[np.ndarray, "lag"]:
-    """Roots z of z^P - phi_1 z^{P-1} - ... - phi_P, largest modulus first.
+    """Return the roots z of z^P - phi_1 z^{P-1} - ... - phi_P, largest modulus first.
 
-    These are the "inverse roots": inside the unit circle for a stationary process, and the process
-    answers a shock with a sum of z^t. (The roots of 1 - phi_1 z - ... - phi_P z^P, which some
-    texts draw, are their reciprocals and lie outside.)
+    These are the "inverse roots": inside the unit circle for a stationary process, whose response
+    to a shock is a sum of z^t. (The roots of 1 - phi_1 z - ... - phi_P z^P, which some texts plot,
+    are their reciprocals and lie outside.)
     """
     phi = as_coefficients(coefficients)
     result = np.roots(np.concatenate(([1.0], -phi))).astype(complex)
@@ -104,14 +112,19 @@ def roots(coefficients: Coefficients) -> Complex[np.ndarray, "lag"]:
 
 
 def largest_root(coefficients: Coefficients) -> float:
-    """Largest modulus of the inverse roots: below 1 for a stationary process."""
+    """Return the largest modulus of the inverse roots, below 1 for a stationary process."""
     return float(np.abs(roots(coefficients)).max())
 
 
 def steps_remembered(coefficients: Coefficients, level: float = 0.05) -> Count:
-    """Steps after which the slowest part of the correlation, |z|^k, has fallen to `level`.
+    """Return the steps until the slowest part of the correlation, |z|^k, has fallen to `level`.
 
-    0 where nothing is remembered, infinite from a unit root on.
+    Args:
+        coefficients: phi_1 ... phi_P.
+        level: share of the correlation that is left.
+
+    Returns:
+        A whole number; 0 where nothing is remembered, infinite from a unit root on.
     """
     largest = largest_root(coefficients)
     if largest >= 1.0:
@@ -120,18 +133,27 @@ def steps_remembered(coefficients: Coefficients, level: float = 0.05) -> Count:
 
 
 def long_run_mean(coefficients: Coefficients, intercept: float = 0.0) -> float:
-    """Mean c / (1 - sum_i phi_i) to which forecasts return; nan without a stationary process.
+    """Return the mean c / (1 - sum_i phi_i) to which forecasts converge.
 
-    Also where the sum rounds to 1 and the largest root just below it.
+    It is nan unless the process is stationary, also where the sum rounds to 1 and the largest root
+    just below it.
+
+    Args:
+        coefficients: phi_1 ... phi_P.
+        intercept: c.
     """
     left = 1.0 - float(as_coefficients(coefficients).sum())
     return intercept / left if left > 0 and is_stationary(coefficients) else nan
 
 
 def psi_weights(coefficients: Coefficients, count: int) -> Float[np.ndarray, "step"]:
-    """Weights of the MA(infinity) form x_t = sum_j psi_j eps_{t-j}, psi_0 = 1; shape (count,).
+    """Return the weights of the MA(infinity) form x_t = sum_j psi_j eps_{t-j}, psi_0 = 1.
 
-    psi_j is the answer to a unit shock j steps later. Defined for explosive processes too.
+    psi_j is the response to a unit shock j steps later. It is defined for explosive processes too.
+
+    Args:
+        coefficients: phi_1 ... phi_P.
+        count: number of weights.
     """
     phi = as_coefficients(coefficients)
     shock = np.zeros(count)
@@ -140,11 +162,20 @@ def psi_weights(coefficients: Coefficients, count: int) -> Float[np.ndarray, "st
 
 
 def stationary_variance(coefficients: Coefficients, sigma: float = 1.0) -> float:
-    """Variance gamma_0 of the stationary process: sigma^2 / prod_k (1 - partial_k^2).
+    """Return the variance of the stationary process, sigma^2 / prod_k (1 - partial_k^2).
 
     This is the solution of the Yule-Walker equations gamma_0 = sum_i phi_i gamma_i + sigma^2 in the
-    form in which the Durbin-Levinson recursion gives it (Brockwell & Davis 1991, section 5.2).
-    Raises ValueError when the coefficients are not stationary.
+    form in which the Durbin-Levinson recursion gives it.
+
+    Args:
+        coefficients: phi_1 ... phi_P.
+        sigma: standard deviation of the innovations.
+
+    Raises:
+        ValueError: if the coefficients are not stationary.
+
+    References:
+        Brockwell & Davis, 1991, section 5.2.
     """
     partial = np.array(partial_from_coefficients(coefficients))
     return float(sigma**2 / np.prod(1.0 - partial**2))
@@ -161,16 +192,21 @@ def simulate(
 ) -> SimulatedPath:
     """Simulate x_t = sum_i phi_i x_{t-i} + eps_t from an empty past.
 
-    coefficients: phi_1 ... phi_P; unit roots and explosive values are allowed.
-    sigma: standard deviation of eps_t, whatever the noise.
-    n: number of values returned; burn_in: number of values made and thrown away before them.
-    seed: of numpy's RandomState, from which eps_1, eps_2, ... are drawn in time order.
-    noise: "gaussian", "student_t" (df > 2 degrees of freedom) or "laplace".
-
     The very first value is 0 with innovation 0 (the convention x_0 = 0), so with burn_in = 0 the
-    path starts at 0. An explosive path is cut before it reaches `LARGEST`: it has fewer values.
-    Raises ValueError for a sigma, n, burn_in, noise or df out of range, and when the path has left
-    `LARGEST` before the burn-in ended.
+    path starts at 0. An explosive path is cut before it reaches `LARGEST`, so it has fewer values.
+
+    Args:
+        coefficients: phi_1 ... phi_P; unit roots and explosive values are allowed.
+        sigma: standard deviation of eps_t, whatever the noise.
+        n: number of values returned.
+        burn_in: number of values simulated and discarded before them.
+        seed: seed of numpy's RandomState, from which eps_1, eps_2, ... are drawn in time order.
+        noise: "gaussian", "student_t" or "laplace".
+        df: degrees of freedom of Student's t, above 2.
+
+    Raises:
+        ValueError: for a sigma, n, burn_in, noise or df out of range, and if the path has left
+            `LARGEST` before the burn-in ended.
     """
     phi = as_coefficients(coefficients)
     if not sigma > 0.0:
@@ -196,7 +232,11 @@ def simulate(
 
 
 def as_coefficients(coefficients: Coefficients) -> Float[np.ndarray, "lag"]:
-    """Coefficients as a new float64 vector; ValueError when one is not finite."""
+    """Return the coefficients as a new float64 vector.
+
+    Raises:
+        ValueError: if one is not finite.
+    """
     phi = np.array(coefficients, dtype=float).reshape(-1)
     if not np.isfinite(phi).all():
         raise ValueError("Every coefficient must be a finite number.")
@@ -204,7 +244,7 @@ def as_coefficients(coefficients: Coefficients) -> Float[np.ndarray, "lag"]:
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """Return the same array, closed for writing: results are cached and shared between sessions."""
+    """Make an array read-only and return it, because results are cached and shared by sessions."""
     array.setflags(write=False)
     return array
 
@@ -212,9 +252,16 @@ def read_only(array: np.ndarray) -> np.ndarray:
 def drawn_noise(
     noise: Noise, shape: int | tuple[int, ...], seed: int, df: float
 ) -> Float[np.ndarray, "..."]:
-    """Independent draws with mean 0 and standard deviation 1, row after row of the shape.
+    """Return independent draws with mean 0 and standard deviation 1, row after row of the shape.
 
-    Raises ValueError for an unknown noise, and for Student's t without a variance.
+    Args:
+        noise: the distribution.
+        shape: shape of the result.
+        seed: seed of numpy's RandomState.
+        df: degrees of freedom of Student's t.
+
+    Raises:
+        ValueError: for an unknown noise, and for Student's t without a variance.
     """
     random = np.random.RandomState(seed)
     if noise == "gaussian":
@@ -229,10 +276,11 @@ def drawn_noise(
 
 
 def _recursion(phi: Float[np.ndarray, "lag"], shocks: list[float]) -> list[float]:
-    """Values of the recursion driven by shocks, with zeros before time 0.
+    """Return the values of the recursion driven by shocks, with zeros before time 0.
 
-    Plain floats: a numpy call per step costs more than the sum, and scipy.signal.lfilter costs
-    0.9 s of import. Python's multiplication and addition overflow to inf without an error.
+    Python floats are used, because a numpy call per step costs more than the sum, and
+    scipy.signal.lfilter costs 0.9 s of import. Their multiplication and addition overflow to inf
+    without an error.
     """
     if phi.size == 1:
         only = float(phi[0])

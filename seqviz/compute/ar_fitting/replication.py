@@ -1,4 +1,4 @@
-"""The same AR(1) experiment many times over: how an estimator of phi, and its interval, behave."""
+"""Replications of an AR(1) experiment: distribution and coverage of an estimator of phi."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from seqviz.core.units import TwoDigits
 from seqviz.stats.intervals import NORMAL_95, student_t_95
 from seqviz.stats.proportions import Proportion, proportion
 
-_HALVINGS = 52  # of (-1, 1): what is left is a rounding error
-_ROUNDS = 40  # of mean and coefficient in turn; each leaves about 1/n of the error
+_HALVINGS = 52  # of (-1, 1), down to rounding error
+_ROUNDS = 40  # of mean and coefficient in turn; each reduces the error to about 1/n of it
 _STEP = 1e-4  # of a central difference of the score
 
 
@@ -27,13 +27,19 @@ _STEP = 1e-4  # of a central difference of the score
 class Replications:
     """Estimates of phi from independent paths of one AR(1) process.
 
-    estimates: phi-hat of each path by `method`, shape (replication,). holds: whether its 95%
-    interval holds phi. n: values per path. phi: of the series that are fitted; 0 when shuffled.
-    mean_bias: mean of the estimates minus phi; standard_error_of_bias: its Monte Carlo error.
-    theory_bias: -2 phi / n without an intercept, -(1 + 3 phi) / n with one, to order 1/n; by
-        Yule-Walker phi / n more; nan when |phi| >= 1, and of shuffled paths without an intercept:
-        they keep the mean that the dependence gave them, and it passes for a phi above 0.
-    standard_deviation: of the estimates; theory_sd: sqrt((1 - phi^2) / n), nan as theory_bias.
+    Attributes:
+        estimates: phi-hat of each path by `method`, shape (replication,).
+        holds: True where the 95% interval of a path contains phi.
+        n: values per path.
+        phi: phi of the series that are fitted; 0 when shuffled.
+        mean_bias: mean of the estimates minus phi.
+        standard_error_of_bias: Monte Carlo error of `mean_bias`.
+        theory_bias: -2 phi / n without an intercept, -(1 + 3 phi) / n with one, to order 1/n; by
+            Yule-Walker minus another phi / n. It is nan when |phi| >= 1, and for shuffled paths
+            without an intercept: they keep the mean that the dependence gave them, which passes for
+            a phi above 0.
+        standard_deviation: standard deviation of the estimates.
+        theory_sd: sqrt((1 - phi^2) / n); nan as `theory_bias`.
     """
 
     estimates: Float[np.ndarray, "replication"]
@@ -49,7 +55,7 @@ class Replications:
 
     @property
     def coverage(self) -> Proportion:
-        """Of the intervals, how many hold the truth."""
+        """Share of the intervals that contain the true value."""
         return proportion(self.holds)
 
 
@@ -65,17 +71,30 @@ def replicate(
     df: float = 5.0,
     shuffle: bool = False,
 ) -> Replications:
-    """Simulate AR(1) paths and estimate phi in each, all together.
+    """Simulate AR(1) paths and estimate phi in all of them at once.
 
-    phi: coefficient, unit and explosive values allowed. n: values per path, at least 4.
-    replications: number of paths, at least 2. intercept: whether one is estimated (the process has
-    mean 0 in any case). method: as of `fit`, coefficients and intervals the same. sigma, seed,
-    noise, df, shuffle: as in `replicate_paths`.
+    The theoretical bias to order 1/n and the asymptotic standard deviation are those of least
+    squares and maximum likelihood. Yule-Walker divides by one square more, which takes another phi
+    / n away.
 
-    Theory: bias to order 1/n of least squares and maximum likelihood (Marriott & Pope 1954; Kendall
-    1954), and their asymptotic standard deviation (Mann & Wald 1943). Yule-Walker divides by one
-    square more, which takes another phi / n away.
-    Raises ValueError when an argument is out of range or an explosive path overflows.
+    Args:
+        phi: coefficient; unit and explosive values are allowed.
+        n: values per path, at least 4.
+        replications: number of paths, at least 2.
+        sigma: standard deviation of the noise.
+        seed: as in `replicate_paths`.
+        intercept: True to estimate one (the process has mean 0 in any case).
+        method: as in `fit`, with the same coefficients and intervals.
+        noise: as in `simulate`.
+        df: as in `simulate`.
+        shuffle: True to shuffle each path in time.
+
+    Raises:
+        ValueError: if an argument is out of range or an explosive path overflows.
+
+    References:
+        Marriott & Pope, 1954, and Kendall, 1954, for the bias; Mann & Wald, 1943, for the standard
+            deviation.
     """
     paths = replicate_paths(phi, n, replications, sigma, seed, noise, df, shuffle)
     truth = 0.0 if shuffle else phi
@@ -99,7 +118,15 @@ def replicate(
 def in_theory(
     phi: float, n: int, intercept: bool = False, method: Method = "ols", shuffle: bool = False
 ) -> tuple[float, float]:
-    """Bias of an estimate of phi to order 1/n, and its standard deviation; see `Replications`."""
+    """Return the bias of an estimate of phi to order 1/n, and its asymptotic standard deviation.
+
+    Args:
+        phi: coefficient.
+        n: values per path.
+        intercept: True where one is estimated.
+        method: as in `fit`.
+        shuffle: True for shuffled paths; see `Replications`.
+    """
     truth = 0.0 if shuffle else phi
     if abs(truth) >= 1.0 or (shuffle and not intercept):
         return nan, nan
@@ -116,10 +143,18 @@ def estimate_each(
     shuffle: bool = False,
     **rendered: Any,
 ) -> Float[np.ndarray, "seed"]:
-    """phi-hat of an AR(1) in the series of each seed: what `simulate` and `fit` give there.
+    """Return phi-hat of an AR(1) in the series of each seed, as `simulate` and `fit` give it.
 
-    shuffle: the series is `shuffled` with the same seed. rendered: n, sigma, burn_in, noise, df of
-    `simulate`. Raises ValueError as these do.
+    Args:
+        seeds: seeds of the series.
+        phi: coefficient of the process.
+        intercept: True to estimate one.
+        method: as in `fit`.
+        shuffle: True to fit the series `shuffled` with the same seed.
+        **rendered: n, sigma, burn_in, noise, df of `simulate`.
+
+    Raises:
+        ValueError: as these do.
     """
     results = []
     for seed in seeds:
@@ -139,15 +174,24 @@ def replicate_paths(
     df: float = 5.0,
     shuffle: bool = False,
 ) -> Float[np.ndarray, "replication time"]:
-    """Independent paths of x_t = phi x_{t-1} + eps_t, shape (replication, time).
-
-    sigma: standard deviation of eps_t; noise, df: its distribution, as of `simulate`. seed: of
-    numpy's RandomState; a longer n continues the same paths. shuffle: each path in random order, so
-    that nothing depends on anything.
+    """Simulate independent paths of x_t = phi x_{t-1} + eps_t, shape (replication, time).
 
     A path starts in its stationary distribution when |phi| < 1, and at 0 otherwise: with Gaussian
     noise x_0 ~ N(0, sigma^2 / (1 - phi^2)), with other noise after as many steps as leave less than
-    1e-8 of the start. Raises ValueError when an argument is out of range or a path overflows.
+    1e-8 of the start.
+
+    Args:
+        phi: coefficient.
+        n: values per path.
+        replications: number of paths.
+        sigma: standard deviation of eps_t.
+        seed: seed of numpy's RandomState; a longer n continues the same paths.
+        noise: distribution of eps_t, as in `simulate`.
+        df: degrees of freedom of Student's t.
+        shuffle: True to return each path in random order, without dependence.
+
+    Raises:
+        ValueError: if an argument is out of range or a path overflows.
     """
     if n < 4 or replications < 2 or not sigma > 0.0:
         raise ValueError("Replications need n >= 4, 2 paths or more and sigma > 0.")
@@ -172,7 +216,13 @@ def replicate_paths(
 def fit_paths(
     paths: Float[np.ndarray, "replication time"], intercept: bool = False, method: Method = "ols"
 ) -> tuple[Float[np.ndarray, "replication"], Float[np.ndarray, "replication"]]:
-    """phi-hat of every path by a method of `fit`, and half the width of its 95% interval."""
+    """Return phi-hat of every path and half the width of its 95% interval.
+
+    Args:
+        paths: the paths.
+        intercept: True to estimate one.
+        method: as in `fit`.
+    """
     if method == "exact_ml":
         return _exact(paths, intercept)
     if method == "yule_walker":
@@ -187,7 +237,7 @@ def fit_paths(
         now = now - now.mean(axis=1, keepdims=True)
     square = np.einsum("rt,rt->r", past, past)
     phi = np.einsum("rt,rt->r", past, now) / square
-    # Of the residuals themselves: a difference of squares would lose those of an explosive path.
+    # From the residuals: a difference of squares would lose those of an explosive path.
     residual = now - phi[:, None] * past
     nobs = now.shape[1]
     degrees = nobs - 1 - int(intercept)
@@ -199,11 +249,11 @@ def fit_paths(
 def _exact(
     paths: Float[np.ndarray, "replication time"], intercept: bool
 ) -> tuple[Float[np.ndarray, "replication"], Float[np.ndarray, "replication"]]:
-    """Exact maximum likelihood of an AR(1) in every path (Beach & MacKinnon 1978).
+    """Estimate the AR(1) of every path by exact maximum likelihood (Beach & MacKinnon 1978).
 
-    The score of phi, sigma concentrated out, has one zero in (-1, 1), found by halving; the mean
-    that belongs to a phi is known, so both are found in turn. The observed information is the slope
-    of the score, the mean following.
+    The score of phi, with sigma concentrated out, has one zero in (-1, 1), found by bisection. The
+    mean has a closed form given phi, so the two are found in turn. The observed information is the
+    slope of the score with the mean following.
     """
     n = paths.shape[1]
 

@@ -1,4 +1,4 @@
-"""What a series must satisfy before anything is estimated from it."""
+"""Validation of a series before anything is estimated from it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from seqviz.core.errors import UserError
 
 
 def checked(values: Float[np.ndarray, "time"], at_least: int) -> Float[np.ndarray, "time"]:
-    """Series as float64, shape (time,).
+    """Return a series as float64, shape (time,), after validation.
 
-    Raises ValueError when it has fewer than `at_least` values, holds a value that is not finite, or
-    does not vary (up to rounding, as after subtracting a mean).
+    Args:
+        values: the series.
+        at_least: smallest number of values.
+
+    Raises:
+        ValueError: if the series is too short, contains a value that is not finite or too large to
+            be squared, or does not vary (up to rounding, as after subtracting a mean).
     """
     values = np.asarray(values, dtype=float)
     if values.size < at_least:
@@ -32,7 +37,7 @@ def checked(values: Float[np.ndarray, "time"], at_least: int) -> Float[np.ndarra
         raise UserError(
             "large_values", "The values are too large to be squared: divide the series by its size."
         )
-    # Below four rounding errors of the largest value nothing but rounding varies; a spread whose
+    # A spread below four rounding errors of the largest value is rounding alone; a spread whose
     # square is subnormal leaves no digits for a sum of squares.
     if spread <= 4.0 * np.finfo(float).eps * largest or power < np.finfo(float).tiny:
         raise UserError("no_variation", "The series is constant: there is no variation to model.")

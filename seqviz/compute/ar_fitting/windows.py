@@ -1,4 +1,4 @@
-"""The Markov assumption priced: MLPs on windows of P values beside an RNN that needs no P."""
+"""Cost of the Markov assumption: MLPs on windows of P values, and an RNN that needs no P."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from seqviz.core.units import Count
 from seqviz.stats.estimate import standard_error
 
 WINDOWS = range(1, 11)
-_SLOWER = 100  # an epoch of the RNN goes step by step; it takes as long as so many of an MLP
+_SLOWER = 100  # an epoch of the RNN, step by step, takes as long as so many of an MLP
 
 Scores = tuple[tuple[float, int], ...]
 """Test error and number of parameters of the MLP at P = 1, 2, ..., and last of the RNN."""
@@ -24,18 +24,22 @@ Scores = tuple[tuple[float, int], ...]
 
 @dataclass(frozen=True)
 class WindowReport(TrainingRecord):
-    """Where the trainings stand; `scores` are those of the networks that are done."""
+    """Progress of the trainings; `scores` are those of the networks that are trained."""
 
     scores: Scores
 
 
 @dataclass(frozen=True)
 class WindowErrors:
-    """MLPs on windows of 1 ... 10 values and an RNN, trained alike on one series.
+    """Test errors of MLPs on windows of 1 ... 10 values and an RNN, trained alike on a series.
 
-    squared[P - 1], rnn: squared one-step errors on the test targets, which begin at target
-    `validation_end`, in the unit of the series squared. parameters[P - 1], rnn_parameters: counted
-    in the networks.
+    Attributes:
+        squared: squared one-step errors on the test targets, in the squared unit of the series; row
+            P - 1 for window P.
+        rnn: the same of the RNN.
+        parameters: number of parameters of each MLP.
+        rnn_parameters: number of parameters of the RNN.
+        validation_end: index of the first test target.
     """
 
     squared: Float[np.ndarray, "window target"]
@@ -46,42 +50,42 @@ class WindowErrors:
 
     @property
     def mse(self) -> Float[np.ndarray, "window"]:
-        """Mean squared error on the test targets, of each window."""
+        """Mean squared error of each window on the test targets."""
         return self.squared.mean(axis=1)
 
     @property
     def rnn_mse(self) -> float:
-        """Of the RNN."""
+        """Mean squared error of the RNN on the test targets."""
         return float(self.rnn.mean())
 
     @property
     def best(self) -> int:
-        """The window with the least error."""
+        """Window with the smallest error."""
         return int(self.mse.argmin()) + 1
 
     @property
     def enough(self) -> int:
-        """The smallest window whose error is at most one standard error above the least.
+        """Smallest window whose error is at most one standard error above the smallest.
 
-        Of the mean difference to the best window over the test targets, taken as independent
-        (Hastie, Tibshirani & Friedman 2009, section 7.10, for folds): it covers the test targets,
-        not the seeds.
+        The standard error is that of the mean difference to the best window over the test targets,
+        taken as independent (Hastie, Tibshirani & Friedman 2009, section 7.10, for folds). It
+        covers the test targets, not the seeds.
         """
         more = self.squared - self.squared[self.best - 1]
         return int((more.mean(axis=1) <= standard_error(more, axis=1)).argmax()) + 1
 
     @property
     def scores(self) -> Scores:
-        """As in the reports, of all networks."""
+        """Scores of all networks, as in the reports."""
         errors, counts = [*self.mse, self.rnn_mse], [*self.parameters, self.rnn_parameters]
         return tuple(zip(map(float, errors), map(int, counts), strict=True))
 
     def error(self, window: int) -> float:
-        """Of the MLP with this window."""
+        """Return the mean squared error of the MLP with this window."""
         return float(self.mse[window - 1])
 
     def count(self, window: int) -> Count:
-        """Its parameters."""
+        """Return the number of parameters of the MLP with this window."""
         return float(self.parameters[window - 1])
 
 
@@ -93,9 +97,14 @@ def fit_windows(
 ) -> WindowErrors:
     """Train the MLP at every window, then the RNN, each as `fit_network` does.
 
-    values: the series. settings: of all networks; their cell and lags are replaced, and they leave
-    a test segment. `report` is called after every epoch from the second network on and may raise to
-    stop. Raises what `fit_network` raises.
+    Args:
+        values: the series.
+        settings: settings of all networks, with a test segment; cell and lags are replaced.
+        report: called after every epoch from the second network on; may raise to stop.
+        device: torch device.
+
+    Raises:
+        ValueError: as `fit_network`.
     """
     methods = [replace(settings, cell="mlp", lags=window) for window in WINDOWS]
     methods.append(replace(settings, cell="rnn", lags=1))
