@@ -1,6 +1,6 @@
-"""Backpropagation through time, measured: how far an error reaches, and by which paths.
+"""Backpropagation through time: norms, paths and truncation of gradients.
 
-Everything here needs only numpy; the check against autograd imports torch when it is asked for.
+Everything here needs only numpy; torch is imported when a check against autograd runs.
 """
 
 from seqviz.compute.vanishing_gradients.cliff import (

@@ -1,4 +1,4 @@
-"""The same gradients by PyTorch's automatic differentiation of a plain loop: the second opinion."""
+"""Gradients by PyTorch's autograd of a plain loop, as an independent check."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _ACTIVATIONS = {"rnn": torch.tanh, "relu": torch.relu, "linear": lambda a: a}
 
 
 def unrolled_states(experiment: GradientExperiment) -> tuple[list[Tensor], list[Tensor], Tensor]:
-    """h_1 ... h_T, c_1 ... c_T (LSTM, else empty) and the loss J, connected by autograd's graph.
+    """Return h_1 ... h_T, c_1 ... c_T (LSTM, else empty) and the loss J with autograd's graph.
 
-    Written with one line per equation and shared with nothing in the kernel but the numbers of the
-    weights; float64.
+    One line per equation, in float64. The loop shares only the numbers of the weights with the
+    kernel.
     """
     return _unrolled(experiment)[1:]
 
@@ -24,7 +24,7 @@ def unrolled_states(experiment: GradientExperiment) -> tuple[list[Tensor], list[
 def _unrolled(
     experiment: GradientExperiment,
 ) -> tuple[dict[str, Tensor], list[Tensor], list[Tensor], Tensor]:
-    """As `unrolled_states`, after the matrices that the graph begins with."""
+    """Return the matrices at the start of the graph, then the results of `unrolled_states`."""
     task = signal(experiment)
     _, weights, readout_there = network(experiment, task.inputs.shape[1], task.outputs)
     b, inputs = torch.tensor(weights.input_bias), torch.tensor(task.inputs)
@@ -63,13 +63,18 @@ def _unrolled(
 def matrix_gradient(
     experiment: GradientExperiment, matrix: str
 ) -> Float[np.ndarray, "rows columns"]:
-    """dJ/d(matrix) by autograd: "hidden_hidden", "input_hidden" or "readout"."""
+    """Return dJ/d(matrix) by autograd.
+
+    Args:
+        experiment: the experiment.
+        matrix: "hidden_hidden", "input_hidden" or "readout".
+    """
     matrices, _, _, loss = _unrolled(experiment)
     return torch.autograd.grad(loss, matrices[matrix])[0].numpy()
 
 
 def state_gradients(experiment: GradientExperiment) -> Float[np.ndarray, "time hidden"]:
-    """dJ/dh_t, t = 1 ... T, by autograd."""
+    """Return dJ/dh_t, t = 1 ... T, by autograd."""
     states, _, loss = unrolled_states(experiment)
     result = torch.autograd.grad(loss, states, allow_unused=True)
     zero = torch.zeros_like(states[0])

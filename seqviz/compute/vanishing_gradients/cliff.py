@@ -1,7 +1,10 @@
-"""The cliff in the error surface of one recurrent unit, and the step off it, clipped or not.
+"""Cliff in the error surface of one recurrent unit, and descent with and without clipping.
 
-Source: Pascanu, Mikolov and Bengio (2013), section 2.3 and figure 6: x_t = w s(x_{t-1}) + b with
-x_0 = 0.5, s the sigmoid, and E = (s(x_50) - 0.7)^2.
+The unit is x_t = w s(x_{t-1}) + b with x_0 = 0.5 and s the sigmoid; the error is E = (s(x_50) -
+0.7)^2.
+
+References:
+    Pascanu, Mikolov & Bengio, 2013, section 2.3 and figure 6.
 """
 
 from __future__ import annotations
@@ -15,13 +18,13 @@ from seqviz.compute.recurrent import Array, sigmoid, sigmoid_slope
 from seqviz.core.units import array_item
 
 STEPS, START, TARGET = 50, 0.5, 0.7
-WEIGHTS, BIASES = (3.0, 7.0), (-4.0, 0.0)  # where it is looked at
+WEIGHTS, BIASES = (3.0, 7.0), (-4.0, 0.0)  # ranges of the plotted surface
 _GRID = 161
 
 
 @dataclass(frozen=True)
 class ErrorSurface:
-    """The error over a grid of weights w and biases b."""
+    """Error over a grid of weights w and biases b."""
 
     weight: Float[np.ndarray, "weight"]
     bias: Float[np.ndarray, "bias"]
@@ -30,7 +33,13 @@ class ErrorSurface:
 
 @dataclass(frozen=True)
 class DescentPath:
-    """Gradient descent on (w, b). error and norm (|g| before clipping): before each update."""
+    """Gradient descent on (w, b).
+
+    Attributes:
+        points: (w, b) before each update and after the last.
+        error: error at each point.
+        norm: length of the gradient at each point, before clipping.
+    """
 
     points: Float[np.ndarray, "update_1 2"]
     error: Float[np.ndarray, "update_1"]
@@ -45,22 +54,22 @@ class DescentPath:
 
     @property
     def steepest(self) -> int:
-        """The update, from 1, with the longest gradient."""
+        """Update with the longest gradient, counted from 1."""
         return int(np.argmax(self.norm[:-1])) + 1
 
     @property
     def largest_norm(self) -> float:
-        """The longest gradient, before clipping."""
+        """Length of the longest gradient, before clipping."""
         return float(self.norm[:-1].max())
 
     @property
     def longest_step(self) -> float:
-        """The longest step in (w, b)."""
+        """Length of the longest step in (w, b)."""
         return float(self.steps.max())
 
 
 def surface() -> ErrorSurface:
-    """The error where weights and biases make a cliff."""
+    """Return the error over the range of weights and biases with a cliff."""
     weight, bias = (np.linspace(*ends, _GRID) for ends in (WEIGHTS, BIASES))
     return ErrorSurface(weight, bias, error_and_slopes(weight[None, :], bias[:, None])[0])
 
@@ -68,7 +77,15 @@ def surface() -> ErrorSurface:
 def walk(
     weight: float, bias: float, threshold: float | None, learning_rate: float, updates: int = 200
 ) -> DescentPath:
-    """Descend from (weight, bias); a gradient longer than `threshold` (None: any) is shortened."""
+    """Descend from (weight, bias) by gradient descent with clipping.
+
+    Args:
+        weight: w at the start.
+        bias: b at the start.
+        threshold: length to which a longer gradient is shortened; None for no clipping.
+        learning_rate: factor of the gradient.
+        updates: number of updates.
+    """
     position = np.array([weight, bias])
     positions, errors, norms = [position], [], []
     for update in range(updates + 1):
@@ -86,9 +103,11 @@ def walk(
 
 
 def error_and_slopes(weight: Array, bias: Array) -> tuple[Array, Array, Array]:
-    """E, dE/dw and dE/db, carried forward through the `STEPS` steps.
+    """Return E, dE/dw and dE/db, computed forward through the `STEPS` steps.
 
-    weight, bias: numbers, or arrays that broadcast.
+    Args:
+        weight: a number, or an array that broadcasts with `bias`.
+        bias: a number or an array.
     """
     state, by_weight, by_bias = START + 0 * (weight + bias), 0.0, 0.0
     for _ in range(STEPS):

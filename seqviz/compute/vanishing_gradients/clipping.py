@@ -19,9 +19,12 @@ FLOAT32_MAX = float(np.finfo(np.float32).max)
 class Descent:
     """One training run, update by update.
 
-    loss: mean squared error of the batch before the update. norm: |g|, the norm of all gradients
-    together, before clipping. left_float32: the update (from 1) at which loss or norm exceeded what
-    float32 holds, where the run ends; None when it went through.
+    Attributes:
+        loss: mean squared error of the batch before the update.
+        norm: norm of all gradients together, before clipping.
+        clipped: number of clipped updates.
+        left_float32: update (from 1) at which loss or norm exceeded the range of float32, where the
+            run ends; None otherwise.
     """
 
     loss: Float[np.ndarray, "update"]
@@ -31,12 +34,12 @@ class Descent:
 
     @property
     def last_loss(self) -> float | None:
-        """The last one that float32 holds; None where it held not even the first."""
+        """Last loss; None where not even the first was in the range of float32."""
         return float(self.loss[-1]) if len(self.loss) else None
 
     @property
     def largest_norm(self) -> float | None:
-        """Of all gradients before clipping; None where there is none."""
+        """Largest gradient norm before clipping; None where there is none."""
         return float(self.norm.max()) if len(self.norm) else None
 
 
@@ -50,13 +53,25 @@ def descend(
     width: int = 16,
     updates: int = 150,
 ) -> Descent:
-    """Train an RNN to say, after `steps` steps, which sign it saw first; plain gradient descent.
+    """Train an RNN to recall, after `steps` steps, the sign of its first input.
 
-    activation: "linear" or "tanh". radius: spectral radius of the recurrent matrix at the start.
-    threshold: theta; the gradient g of all parameters together becomes min(1, theta / |g|) g
-    (Pascanu, Mikolov and Bengio 2013). None: no clipping. The batches, 16 fresh sequences each
-    (first +1 or -1, then Gaussian noise of standard deviation 0.3), depend on the seed alone, so
-    that runs with and without clipping see the same.
+    Plain gradient descent. The batches, 16 fresh sequences each (first +1 or -1, then Gaussian
+    noise of standard deviation 0.3), depend only on the seed, so runs with and without clipping see
+    the same ones.
+
+    Args:
+        activation: "linear" or "tanh".
+        radius: spectral radius of the recurrent matrix at the start.
+        threshold: theta; the gradient g of all parameters together becomes min(1, theta / |g|) g.
+            None for no clipping.
+        learning_rate: factor of the gradient.
+        seed: seed of weights and batches.
+        steps: length of the sequences.
+        width: hidden units.
+        updates: number of updates.
+
+    References:
+        Pascanu, Mikolov & Bengio, 2013, for the clipping.
     """
     cell = RNN(activation)  # type: ignore[arg-type]
     rng = np.random.RandomState(seed + 30_000)

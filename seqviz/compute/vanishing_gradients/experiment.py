@@ -1,8 +1,8 @@
-"""The network under study and what it reads: the same input and the same draws for every cell.
+"""Networks and signals of the experiments; every cell gets the same input and draws.
 
-The recurrent matrix W that the student chooses is the one through which content passes: the whole
-of an RNN, the candidate of an LSTM or GRU. The gates keep PyTorch's small uniform weights and the
-biases that the student chooses. So cells with one seed differ in their wiring and in nothing else.
+The recurrent matrix W that the student chooses is the one through which content passes: the only
+one of an RNN, that of the candidate of an LSTM or GRU. The gates keep PyTorch's small uniform
+weights and the biases that the student chooses. So cells with one seed differ only in their wiring.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _KINDS: dict[str, Cell] = {
     "lstm": LSTM(),
     "gru": GRU(),
 }
-# Blocks of a gated cell's weights: the one that the student's bias goes to, and that of content.
+# Blocks of a gated cell's weights: the one that takes the student's bias, and that of content.
 _BIASED, _CONTENT = 1, 2
 _EMBEDDING = 16
 _TOKEN = re.compile(
@@ -44,13 +44,19 @@ _TOKEN = re.compile(
 class GradientExperiment:
     """One network, one sequence, one loss.
 
-    cell: "linear", "rnn" (tanh), "relu", "lstm" or "gru". steps: length T of the sequence (a
-    sentence has its own, cut at `steps`). width: hidden units d. init, gain: see
-    `recurrent_matrix`. forget_bias: b_f of the LSTM. update_bias: b_z of the GRU in PyTorch's
-    convention (z keeps). signal: "random" (Gaussian inputs and targets), "adding" (the adding
-    problem), "ar" (an AR(1) series and its next value) or "sentence" (next token). loss: "last"
-    (J is the loss of the last step) or "mean" (of all steps). shift: added to the last target,
-    where targets are numbers.
+    Attributes:
+        cell: "linear", "rnn" (tanh), "relu", "lstm" or "gru".
+        steps: length T of the sequence; a sentence has its own, cut at `steps`.
+        width: hidden units d.
+        init: initialization of W; see `recurrent_matrix`.
+        gain: scale of W; see `recurrent_matrix`.
+        forget_bias: b_f of the LSTM.
+        update_bias: b_z of the GRU in PyTorch's convention (z keeps the state).
+        signal: "random" (Gaussian inputs and targets), "adding" (the adding problem), "ar" (an
+            AR(1) series and its next value) or "sentence" (next token).
+        sentence: text of the signal "sentence".
+        loss: "last" (J is the loss of the last step) or "mean" (of all steps).
+        shift: added to the last target, where targets are numbers.
     """
 
     cell: str = "rnn"
@@ -69,10 +75,11 @@ class GradientExperiment:
 
 @dataclass(frozen=True)
 class Signal:
-    """What the network reads and what it should answer.
+    """Inputs and targets of a network.
 
-    targets: values (T, output) for the squared error, or token ids (T,) for the cross-entropy.
-    labels: the tokens read, for a sentence.
+    Attributes:
+        targets: values (T, output) for the squared error, or token ids (T,) for the cross-entropy.
+        labels: input tokens of a sentence.
     """
 
     inputs: Float[np.ndarray, "time input"]
@@ -81,17 +88,19 @@ class Signal:
 
     @property
     def outputs(self) -> int:
-        """How many numbers the network answers with."""
+        """Number of outputs of the network."""
         return self.targets.shape[1] if self.targets.ndim == 2 else int(self.targets.max()) + 1
 
 
 @dataclass(frozen=True)
 class Unrolled:
-    """An experiment that has been run forward; the step that left float64, if any, ends it.
+    """Forward pass of an experiment; it ends before the first step that leaves float64, if any.
 
-    errors: dJ/dh_t directly from the output of step t, shape (time, hidden). overflow: the first
-    step whose state, loss or error has no finite square in float64, or None; the sequence then ends
-    before it.
+    Attributes:
+        errors: dJ/dh_t directly from the output of step t, shape (time, hidden).
+        residuals: dJ/dyhat_t, shape (time, output).
+        overflow: first step whose state, loss or error has no finite square in float64, or None;
+            the sequence ends before it.
     """
 
     cell: Cell
@@ -106,25 +115,36 @@ class Unrolled:
 
     @cached_property
     def slopes(self) -> Any:
-        """The derivatives of the elementwise parts, for `cell.pullback`."""
+        """Derivatives of the elementwise parts, for `cell.pullback`."""
         return self.cell.slopes(self.weights, self.trace)  # type: ignore[arg-type]
 
     @property
     def steps(self) -> int:
-        """The number of steps that were run."""
+        """Number of steps that were run."""
         return len(self.errors)
 
 
 def recurrent_matrix(
     init: str, width: int, gain: float, seed: int
 ) -> Float[np.ndarray, "hidden hidden"]:
-    """The recurrent matrix W of shape (width, width).
+    """Return the recurrent matrix W of shape (width, width).
 
-    "gaussian": independent N(0, gain^2 / width), spectral radius near `gain`. "orthogonal": `gain`
-    times a matrix drawn uniformly from the orthogonal group (Saxe et al. 2014). "identity": `gain`
-    times I (Le, Jaitly and Hinton 2015). "radius": Gaussian, scaled to spectral radius exactly
-    `gain`. "non_normal": [[0.5, 10], [0, 0.5]] repeated down the diagonal, whatever the gain:
-    largest singular value 10.02, spectral radius 0.5.
+    * "gaussian": independent N(0, gain^2 / width), spectral radius near `gain`.
+    * "orthogonal": `gain` times a matrix drawn uniformly from the orthogonal group (Saxe et al.
+      2014).
+    * "identity": `gain` times I (Le, Jaitly & Hinton 2015).
+    * "radius": Gaussian, scaled to spectral radius exactly `gain`.
+    * "non_normal": [[0.5, 10], [0, 0.5]] repeated down the diagonal, whatever the gain: largest
+      singular value 10.02, spectral radius 0.5.
+
+    Args:
+        init: one of the above.
+        width: hidden units.
+        gain: scale of the matrix.
+        seed: seed of the draw.
+
+    Raises:
+        ValueError: for an unknown initialization.
     """
     draw = _standard_normal(seed, width)
     if init == "gaussian":
@@ -145,7 +165,7 @@ def recurrent_matrix(
 
 @lru_cache(maxsize=4)
 def _standard_normal(seed: int, width: int) -> Float[np.ndarray, "hidden hidden"]:
-    """The draw behind W: the same for every gain and every cell, so kept while a hand moves."""
+    """Draw the numbers behind W, cached because they are the same for every gain and cell."""
     draw = seeded(seed).standard_normal((width, width))
     draw.setflags(write=False)
     return draw
@@ -155,7 +175,7 @@ def _standard_normal(seed: int, width: int) -> Float[np.ndarray, "hidden hidden"
 def _other_weights(
     seed: int, blocks: int, width: int, inputs: int, outputs: int
 ) -> tuple[np.ndarray, ...]:
-    """Content's input weights, readout, and the gates' weights on input and state, read-only."""
+    """Draw content's input weights, readout, and the gates' weights on input and state."""
     rng = seeded(seed + 10_000)  # W has the seed itself
     content_in = rng.standard_normal((width, inputs)) / np.sqrt(inputs)
     readout = rng.standard_normal((outputs, width)) / np.sqrt(width)
@@ -171,9 +191,18 @@ def _other_weights(
 def network(
     experiment: GradientExperiment, inputs: int, outputs: int
 ) -> tuple[Cell, RecurrentWeights, np.ndarray]:
-    """Cell, weights and readout W_yh, shape (outputs, width).
+    """Return cell, weights and readout W_yh, shape (outputs, width).
 
-    Input weights of the content are N(0, 1 / inputs), the readout is N(0, 1 / width), its bias 0.
+    Input weights of the content are N(0, 1 / inputs), the readout is N(0, 1 / width) without a
+    bias.
+
+    Args:
+        experiment: the experiment.
+        inputs: number of inputs.
+        outputs: number of outputs.
+
+    Raises:
+        ValueError: for an unknown cell.
     """
     if experiment.cell not in _KINDS:
         raise ValueError(f"There is no cell called {experiment.cell!r}.")
@@ -199,11 +228,13 @@ def network(
 
 
 def signal(experiment: GradientExperiment) -> Signal:
-    """Inputs and targets of the experiment.
+    """Return inputs and targets of the experiment.
 
-    Raises UserError when a sentence has fewer than three tokens.
+    Raises:
+        UserError: if a sentence has fewer than three tokens.
+        ValueError: for an unknown signal.
     """
-    if experiment.signal == "sentence":  # a student's own, kept nowhere
+    if experiment.signal == "sentence":  # typed by a student, therefore not cached
         rng = seeded(experiment.seed + 20_000)
         tokens = split(experiment.sentence)[: experiment.steps + 1]
         if len(tokens) < 3:
@@ -222,7 +253,7 @@ def signal(experiment: GradientExperiment) -> Signal:
 
 @lru_cache(maxsize=8)
 def _numbers(kind: str, steps: int, seed: int) -> Signal:
-    """The signals that are numbers, read-only: the same for every cell and every gain."""
+    """Return a numeric signal, read-only and cached: it is the same for every cell and gain."""
     rng = seeded(seed + 20_000)
     if kind == "random":
         signal = Signal(rng.standard_normal((steps, 1)), rng.standard_normal((steps, 1)))
@@ -242,15 +273,19 @@ def _numbers(kind: str, steps: int, seed: int) -> Signal:
 
 
 def split(sentence: str) -> list[str]:
-    """Words between spaces; Chinese and Japanese characters one by one."""
+    """Split a sentence at spaces, and Chinese and Japanese characters one by one."""
     return _TOKEN.findall(sentence)
 
 
 def unroll(experiment: GradientExperiment) -> Unrolled:
-    """Run the experiment forward and take the loss.
+    """Run the experiment forward and compute the loss.
 
-    Squared error: J = |y_T - yhat_T|^2, or its mean over the steps; cross-entropy likewise.
-    Raises UserError when the state leaves float64 within two steps, ValueError for an unknown loss.
+    The squared error is J = |y_T - yhat_T|^2, or its mean over the steps; the cross-entropy
+    likewise.
+
+    Raises:
+        UserError: if the state leaves float64 within two steps.
+        ValueError: for an unknown loss.
     """
     if experiment.loss not in LOSSES:
         raise ValueError(f"There is no loss called {experiment.loss!r}.")
@@ -292,7 +327,7 @@ def unroll(experiment: GradientExperiment) -> Unrolled:
 
 
 def _losses(answers: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Loss of each step, and its derivative with respect to the answer."""
+    """Return the loss of each step, and its derivative with respect to the answer."""
     if targets.ndim == 2:
         misses = answers - targets
         return (misses**2).sum(1), 2 * misses
@@ -304,7 +339,7 @@ def _losses(answers: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def _overflow(hidden: np.ndarray, readout: np.ndarray) -> int | None:
-    """The first step whose state, loss or error squares to something beyond float64."""
+    """Return the first step whose state, loss or error has no finite square, or None."""
     gain = max(1.0, 2 * float(np.linalg.norm(readout)) ** 2)  # |error| is at most this times |h|
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.isfinite(((gain * hidden) ** 2).sum(-1))

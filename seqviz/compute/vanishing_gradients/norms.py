@@ -1,4 +1,4 @@
-"""How far back does the error reach? Norms of dJ/dh_t that neither overflow nor vanish."""
+"""Norms of dJ/dh_t that neither overflow nor vanish, and the horizon of the error."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from seqviz.compute.vanishing_gradients.experiment import (
 from seqviz.core.units import Log10, Share, unbroken
 from seqviz.stats.facts import Facts
 
-THRESHOLD = 0.01  # the error still arrives where at least a hundredth of it does
-# What float32 can hold: its largest number, and half its smallest (what is below rounds to zero).
+THRESHOLD = 0.01  # smallest share of an error that counts as arriving
+# Range of float32: its largest number, and half its smallest (anything below rounds to zero).
 FLOAT32 = (float(np.log10(np.finfo(np.float32).max)), float(np.log10(2.0**-150)))
 LOG2 = np.log10(2.0)
-# Steps between two looks at the size: each would have to shrink a vector of 1e-60 by 1e-23 to lose
-# its square (tanh' of 17 is 1e-14), and every look costs a quarter of an RNN's step.
+# Steps between checks of the size: each would have to shrink a vector of 1e-60 by 1e-23 to lose
+# its square (tanh' of 17 is 1e-14), and every check costs a quarter of an RNN's step.
 _BETWEEN = 4
-_ROUNDING = 9  # decimals of a singular value of 1 that are right
+_ROUNDING = 9  # correct decimals of a singular value of 1
 
 
 @dataclass(frozen=True)
 class LogNorms:
-    """Decimal logarithms of the norms of dJ/dh_t (and of dJ/dc_t for the LSTM), t = 1 ... T.
+    """Decimal logarithms of the norms of dJ/dh_t and, for the LSTM, of dJ/dc_t, t = 1 ... T.
 
-    -inf where the gradient is exactly zero.
+    They are -inf where the gradient is exactly zero.
     """
 
     hidden: Float[np.ndarray, "time"]
@@ -39,20 +39,28 @@ class LogNorms:
 
     @property
     def on_gradient_path(self) -> Float[np.ndarray, "time"]:
-        """On the way over c for the LSTM, whose long road it is, else over h."""
+        """Norms on c for the LSTM, along which its gradient travels far, else on h."""
         return self.hidden if self.cell_state is None else self.cell_state
 
 
 @dataclass(frozen=True)
 class GradientReach:
-    """The gradient through time of one network.
+    """Gradient through time of one network.
 
-    arrived: log10 of the share of the last step's error that is there at step t, on c for the LSTM,
-    whose long road is c, else on h; nan where that step makes none. horizon: the largest number of
-    steps back over which at least `THRESHOLD` of it arrives, 0 where there is none;
-    horizon_hidden: the same on h for every cell. left_float32: the step t at which the norm on that
-    road first leaves float32 on the way back, or None. overflow: the first step whose state left
-    float64 on the way forward, or None; the sequence ends before it.
+    The gradient path is c for the LSTM, else h.
+
+    Attributes:
+        norms: log10 norms of the gradient of the loss.
+        arrived: log10 of the share of the last step's error that arrives at each step, on the
+            gradient path; nan where the last step has no error.
+        horizon: largest number of steps back over which at least `THRESHOLD` of that error arrives;
+            0 where there is none.
+        horizon_hidden: the same on h for every cell.
+        left_float32: step t at which the norm on the gradient path first leaves float32 on the way
+            back, or None.
+        overflow: first step whose state left float64 on the way forward, or None; the sequence ends
+            before it.
+        labels: input tokens of a sentence.
     """
 
     norms: LogNorms
@@ -65,27 +73,31 @@ class GradientReach:
     labels: tuple[str, ...] | None
 
     def horizon_seen(self, on_h: bool = False) -> str:
-        """The horizon, with ≥ where the sequence ended before the gradient did."""
+        """Return the horizon as text, with ≥ where the sequence ended before the gradient did.
+
+        Args:
+            on_h: True for the horizon on h.
+        """
         steps = self.horizon_hidden if on_h else self.horizon
         return unbroken(f"≥ {steps}") if steps == len(self.arrived) - 1 else str(steps)
 
     @property
     def factor(self) -> float:
-        """What a step back multiplies the last step's error by: geometric mean over all T - 1."""
+        """Factor of the last step's error per step back: geometric mean over all T - 1 steps."""
         return float(10 ** (self.arrived[0] / max(1, len(self.arrived) - 1)))
 
     def arrives(self, step: int) -> Share:
-        """The share of the last step's error that is there at this step, from 1."""
+        """Return the share of the last step's error that arrives at a step, counted from 1."""
         return float(10 ** self.arrived[step - 1])
 
     @property
     def left_with(self) -> Log10 | None:
-        """log10 of the norm with which it left float32, or None."""
+        """log10 of the norm at the step that left float32, or None."""
         step = self.left_float32
         return None if step is None else float(self.norms.on_gradient_path[step - 1])
 
     def end_of_float32(self) -> Facts:
-        """State at which step and with what norm it left float32, and on which side."""
+        """State at which step and with what norm the gradient left float32, and on which side."""
         value = self.left_with
         below = "zero" if value == -np.inf else "below"
         variant = "above" if value is not None and value > 0 else below
@@ -94,7 +106,7 @@ class GradientReach:
 
 @dataclass(frozen=True)
 class MatrixSpectrum:
-    """Largest singular value and spectral radius of a recurrent matrix, and its eigenvalues."""
+    """Largest singular value, spectral radius and eigenvalues of a recurrent matrix."""
 
     sigma_max: float
     radius: float
@@ -102,10 +114,10 @@ class MatrixSpectrum:
 
     @property
     def verdict(self) -> str:
-        """What the powers of W do to an error, by its two numbers; rounding is no side of 1.
+        """Effect of the powers of W on an error, by sigma_max and rho without rounding errors.
 
-        "shrinks": sigma_max < 1. "keeps": both are 1. "edge": rho = 1 < sigma_max. "between":
-        rho < 1 <= sigma_max. "grows": rho > 1.
+        "shrinks": sigma_max < 1. "keeps": both are 1. "edge": rho = 1 < sigma_max. "between": rho <
+        1 <= sigma_max. "grows": rho > 1.
         """
         sigma, radius = (round(item, _ROUNDING) for item in (self.sigma_max, self.radius))
         if radius > 1 or sigma < 1:
@@ -115,16 +127,25 @@ class MatrixSpectrum:
         return "keeps" if sigma == 1 else "edge"
 
     def bound(self, steps: int) -> Log10:
-        """log10 of sigma_max^steps: more than that no RNN stretches an error over these steps."""
+        """Return log10 of sigma_max^steps, the bound of an RNN's factor on an error."""
         return steps * float(np.log10(self.sigma_max))
 
 
 def spectrum(init: str, width: int, gain: float, seed: int) -> MatrixSpectrum:
-    """sigma_max(W) and rho(W) of the matrix that `recurrent_matrix` draws.
+    """Return sigma_max(W), rho(W) and the eigenvalues of the matrix from `recurrent_matrix`.
 
     In a linear RNN, |dh_T/dh_t| is at most sigma_max^(T-t) and falls or grows like rho^(T-t) in the
     end. sigma_max < 1 is sufficient for vanishing (|tanh'| <= 1); sigma_max > 1 is necessary for
-    exploding, not sufficient (Pascanu, Mikolov and Bengio 2013).
+    exploding, not sufficient.
+
+    Args:
+        init: as in `recurrent_matrix`.
+        width: hidden units.
+        gain: as in `recurrent_matrix`.
+        seed: seed of the draw.
+
+    References:
+        Pascanu, Mikolov & Bengio, 2013.
     """
     w = recurrent_matrix(init, width, gain, seed)
     values = np.linalg.eigvals(w)
@@ -137,17 +158,23 @@ def log_norms(
     trace: Trace,
     errors: Float[np.ndarray, "time *batch hidden"],
 ) -> LogNorms:
-    """log10 |dJ/dh_t|, the norm taken over units and any batch together.
+    """Return log10 |dJ/dh_t|, with the norm taken over units and any batch together.
 
-    errors: dJ/dh_t as it comes directly from the output of step t. The gradient is carried as a
-    vector of ordinary size and a power of two, so it is followed far beyond what float64 holds.
+    The gradient is stored as a vector of moderate size and a power of two, so it is followed far
+    beyond the range of float64.
+
+    Args:
+        cell: the cell.
+        weights: its weights.
+        trace: the forward pass.
+        errors: dJ/dh_t directly from the output of step t.
     """
     slopes: Any = cell.slopes(weights, trace)  # type: ignore[arg-type]
     steps = len(errors)
     gated = isinstance(trace, LSTMTrace)
     zero = np.zeros_like(trace.hidden[0])
     carried, power = State(zero, zero if gated else None), 0
-    # dJ/dh_t and dJ/dc_t, each times two to the power beside it.
+    # dJ/dh_t and dJ/dc_t, each divided by 2 ** powers[t].
     hidden, powers = np.empty_like(trace.hidden[1:]), np.empty(steps, int)
     memory = np.empty_like(hidden) if gated else None
     contributes = (errors.reshape(steps, -1) != 0).any(axis=1)
@@ -172,7 +199,7 @@ def reach(experiment: GradientExperiment) -> GradientReach:
     """Run the experiment and follow its gradient back through time."""
     net = unroll(experiment)
     norms = last = log_norms(net.cell, net.weights, net.trace, net.errors)
-    if experiment.loss != "last":  # the horizon is about the last step's error alone
+    if experiment.loss != "last":  # the horizon concerns only the last step's error
         errors = np.zeros_like(net.errors)
         errors[-1] = net.errors[-1]
         last = log_norms(net.cell, net.weights, net.trace, errors)
@@ -193,7 +220,7 @@ def reach(experiment: GradientExperiment) -> GradientReach:
 
 
 def _horizon(norms: np.ndarray) -> int:
-    """Steps back from the last over which a hundredth of what is there still arrives."""
+    """Return the number of steps back from the last over which a hundredth of the norm arrives."""
     if not np.isfinite(norms[-1]):
         return 0
     # A hundredth itself counts, however the last digits of the logarithms were rounded.
@@ -202,8 +229,8 @@ def _horizon(norms: np.ndarray) -> int:
 
 
 def _plus(carried: State, power: int, error: np.ndarray) -> tuple[State, int]:
-    """Add an error of ordinary size to a gradient of any size."""
-    if power < -900:  # nothing of what is carried is left beside the error
+    """Add an error of moderate size to a gradient of any size."""
+    if power < -900:  # the carried gradient is negligible beside the error
         carried, power = carried.each(np.zeros_like), 0
     elif power < 0:  # bring it to the error's scale
         carried, power = carried.each(lambda part: np.ldexp(part, power)), 0
@@ -211,9 +238,9 @@ def _plus(carried: State, power: int, error: np.ndarray) -> tuple[State, int]:
 
 
 def _rescaled(carried: State, power: int) -> tuple[State, int]:
-    """The same gradient with a vector near one; most steps need nothing."""
+    """Rescale the vector of a gradient to about one; most steps need nothing."""
     squares = sum(float(np.vdot(part, part)) for part in carried if part is not None)
-    if 1e-120 < squares < 1e120:  # the cheaper test: half of the time of all this was the other
+    if 1e-120 < squares < 1e120:  # the cheap test first: the exact one took half of the time
         return carried, power
     size = max(float(np.abs(part).max()) for part in carried if part is not None)
     if size == 0 or 1e-60 < size < 1e60:
@@ -223,7 +250,7 @@ def _rescaled(carried: State, power: int) -> tuple[State, int]:
 
 
 def _log_norms(vectors: np.ndarray, powers: np.ndarray) -> np.ndarray:
-    """log10 of |vectors[t]| 2^powers[t]."""
+    """Return log10 of |vectors[t]| 2^powers[t]."""
     squares = (vectors.reshape(len(vectors), -1) ** 2).sum(axis=1)
     with np.errstate(divide="ignore"):
         return 0.5 * np.log10(squares) + powers * LOG2

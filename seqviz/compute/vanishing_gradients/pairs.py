@@ -1,4 +1,4 @@
-"""Every pair of steps: how strongly does the state at t move the state at tau > t?"""
+"""Jacobians between all pairs of steps: effect of the state at t on the state at tau > t."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from seqviz.core.units import Log10
 
 NORMS = ("rms", "largest")
 STATE_PARTS = ("hidden", "cell_state")
-_CELLS = 100  # pairs beyond that many rows and columns cannot be told apart on a screen
+_CELLS = 100  # more rows and columns cannot be distinguished on a screen
 _FLOPS = 2e10  # about half a second of float32 products on one core
 _SVD_SECONDS, _SVD_BUDGET = 1.3e-9, 0.6  # a d x d matrix takes about 1.3 ns d^3 on one core
 
@@ -23,8 +23,9 @@ _SVD_SECONDS, _SVD_BUDGET = 1.3e-9, 0.6  # a d x d matrix takes about 1.3 ns d^3
 class PairNorms:
     """log10 of a norm of d(state at later) / d(state at earlier) for pairs of steps.
 
-    log10: nan where later < earlier; 0 on the diagonal (a state moves itself one to one).
-    steps: which steps the rows and columns stand for: all, or every `stride`-th.
+    Attributes:
+        log10: nan where later < earlier; 0 on the diagonal, where the Jacobian is the identity.
+        steps: steps of the rows and columns: all, or every `stride`-th.
     """
 
     log10: Float[np.ndarray, "later earlier"]
@@ -34,10 +35,12 @@ class PairNorms:
 
 @dataclass(frozen=True)
 class PairSpectrum:
-    """All singular values of d(state at later) / d(state at earlier), largest first, as log10.
+    """log10 of all singular values of d(state at later) / d(state at earlier), largest first.
 
-    lost: how many lie so far below the largest (a factor 1e-15) that float64 does not resolve them;
-    these are nan.
+    Attributes:
+        log10: the logarithms; nan for the lost ones.
+        lost: number of values so far below the largest (a factor 1e-15) that float64 does not
+            resolve them.
     """
 
     log10: Float[np.ndarray, "hidden"]
@@ -45,7 +48,7 @@ class PairSpectrum:
 
     @property
     def resolved(self) -> Float[np.ndarray, "value"]:
-        """Those that are neither lost nor exactly zero."""
+        """Logarithms of the values that are neither lost nor exactly zero."""
         return self.log10[np.isfinite(self.log10)]
 
     @property
@@ -60,7 +63,7 @@ class PairSpectrum:
 
     @property
     def strong(self) -> int:
-        """How many are at least a hundredth of the largest; 0 where all are zero."""
+        """Number of values of at least a hundredth of the largest; 0 where all are zero."""
         return int((self.resolved >= self.largest - 2).sum())
 
     @property
@@ -77,17 +80,24 @@ def pair_norms(
     stride: int | None = None,
     device: str = "cpu",
 ) -> PairNorms:
-    """The norm of dh_tau/dh_t for all pairs t <= tau (part "hidden"), or of dc_tau/dc_t of an LSTM.
+    """Return the norm of dh_tau/dh_t, or of dc_tau/dc_t of an LSTM, for all pairs t <= tau.
 
-    An LSTM's h_t and c_t are two parts of one state: the one is moved, the other held.
-    norm: "rms", the root of the mean squared singular value (the Frobenius norm over sqrt(d): how
-    an error of random direction grows on average), or "largest", the largest singular value.
-    stride: take every stride-th step only; None chooses it so that the answer comes in about half
-    a second. device: where the products are computed, in float32 with a power of two kept aside.
+    An LSTM's h_t and c_t are two parts of one state: one is varied, the other held constant.
 
-    The Jacobian of each stretch of `stride` steps is the pullback of the unit vectors; then all
-    products ending in different steps grow together, one matrix product a stretch.
-    Raises ValueError for an unknown norm or part, or for the cell state of another cell.
+    The Jacobian of each stretch of `stride` steps is the pullback of the unit vectors; then the
+    products that end in different steps are extended together, one matrix product a stretch.
+
+    Args:
+        experiment: the experiment.
+        part: "hidden" for h or "cell_state" for c.
+        norm: "rms", the root of the mean squared singular value (the Frobenius norm over sqrt(d):
+            the mean growth of an error of random direction), or "largest", the largest singular
+            value.
+        stride: distance of the steps taken; None for one that takes about half a second.
+        device: torch device of the products, in float32 with a separate power of two.
+
+    Raises:
+        ValueError: for an unknown norm or part, or for the cell state of another cell.
     """
     if norm not in NORMS:
         raise ValueError(f"There is no norm {norm!r}.")
@@ -96,7 +106,7 @@ def pair_norms(
     steps = np.arange(net.steps, 0, -stride)[::-1]  # the last step is always one of them
     blocks, sizes_of_blocks = _stretches(net, steps)
     n, d = len(steps), net.weights.hidden
-    first = d if part == "cell_state" else 0  # which rows and columns of the state are meant
+    first = d if part == "cell_state" else 0  # rows and columns of the part in the state
     own = slice(first, first + d)
 
     products: Any = np.zeros((n, d, blocks.shape[-1]), np.float32)
@@ -124,7 +134,7 @@ def pair_norms(
             logs[k:, k - 1] = np.log10(sizes) + powers[k:]
         full = np.sqrt(_squares(rows))
         for i in np.flatnonzero((full > 1e9) | ((full < 1e-9) & (full > 0))):
-            rows[i] /= float(full[i])  # back into float32's comfort, the power kept aside
+            rows[i] /= float(full[i])  # back to a moderate size, with the power stored separately
             powers[k + i] += np.log10(full[i])
     return PairNorms(logs, steps, stride)
 
@@ -132,9 +142,16 @@ def pair_norms(
 def pair_spectrum(
     experiment: GradientExperiment, earlier: int, later: int, part: str = "hidden"
 ) -> PairSpectrum:
-    """Singular values of dh_later/dh_earlier (or dc/dc), steps counted from 1.
+    """Return the singular values of dh_later/dh_earlier or dc_later/dc_earlier.
 
-    Raises ValueError unless 1 <= earlier <= later <= steps, and as `pair_norms` does.
+    Args:
+        experiment: the experiment.
+        earlier: step, counted from 1.
+        later: step, counted from 1.
+        part: "hidden" for h or "cell_state" for c.
+
+    Raises:
+        ValueError: unless 1 <= earlier <= later <= steps, and as `pair_norms`.
     """
     net = _unrolled(experiment, part)
     if not 1 <= earlier <= later <= net.steps:
@@ -158,7 +175,7 @@ def pair_spectrum(
 
 
 def _unrolled(experiment: GradientExperiment, part: str) -> Unrolled:
-    """The experiment, when its state has that part."""
+    """Run the experiment, if its state has that part."""
     if part not in STATE_PARTS:
         raise ValueError(f"There is no part of the state called {part!r}.")
     net = unroll(experiment)
@@ -168,9 +185,10 @@ def _unrolled(experiment: GradientExperiment, part: str) -> Unrolled:
 
 
 def _stretches(net: Unrolled, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """d(state at steps[k + 1]) / d(state at steps[k]) for every k, all stretches at once.
+    """Return d(state at steps[k + 1]) / d(state at steps[k]) for every k, all stretches at once.
 
-    Matrices of size one in float32, shape (stretch, state, state), and log10 of their true sizes.
+    The matrices have size one, float32, shape (stretch, state, state), with log10 of their true
+    sizes.
     """
     d = net.weights.hidden
     gated = isinstance(net.trace, LSTMTrace)
@@ -193,13 +211,13 @@ def _stretches(net: Unrolled, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _squares(matrices: Any) -> np.ndarray:
-    """The sum of squares of each matrix, wherever the matrices are."""
+    """Return the sum of squares of each matrix, numpy or torch, as a numpy array."""
     flat = matrices.reshape((len(matrices), -1))
     return np.asarray((flat * flat).sum(1).tolist())
 
 
 def _affordable(net: Unrolled, norm: str) -> int:
-    """The least stride with at most `_CELLS` rows whose work stays within the budget."""
+    """Return the smallest stride with at most `_CELLS` rows whose work stays within the budget."""
     d = net.weights.hidden
     state = 2 * d if isinstance(net.trace, LSTMTrace) else d
     rows = min(_CELLS, net.steps)

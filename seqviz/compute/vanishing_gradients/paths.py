@@ -1,8 +1,8 @@
-"""The paths of equation 44: which error contributes how much to dJ/dh_t, and one step at a time.
+"""Paths of equation 44: contributions of errors to dJ/dh_t, and backpropagation by steps.
 
-The text writes the contribution of step tau to dJ/dh_t in a linear RNN as
--(2/T) (W^T)^(tau-t) W_yh^T (y_{T+t-tau} - yhat_{T+t-tau}); the error must be that of step tau. Both
-are computed here. With tanh, W^T becomes W^T diag(tanh').
+The text writes the contribution of step tau to dJ/dh_t in a linear RNN as -(2/T) (W^T)^(tau-t)
+W_yh^T (y_{T+t-tau} - yhat_{T+t-tau}); the error must be that of step tau. Both are computed here.
+With tanh, W^T becomes W^T diag(tanh').
 """
 
 from __future__ import annotations
@@ -22,10 +22,14 @@ from seqviz.stats.facts import Facts
 class PathContributions:
     """Contributions to dJ/dh_t of the errors at tau = t ... T, each a vector.
 
-    terms: with the error of step tau. printed: with the error that the text's index names. total:
-    the sum of `terms`. autograd: dJ/dh_t by PyTorch's automatic differentiation. stretch: the
-    largest singular value of dh_tau/dh_t, the most that the path stretches an error. error:
-    |W_yh^T dJ/dyhat_tau|, its length where it is made.
+    Attributes:
+        moment: t, counted from 1.
+        terms: contributions with the error of step tau.
+        printed: contributions with the error that the text's index names.
+        total: sum of `terms`.
+        autograd: dJ/dh_t by PyTorch's automatic differentiation.
+        stretch: largest singular value of dh_tau/dh_t, the largest factor of the path on an error.
+        error: |W_yh^T dJ/dyhat_tau|, the length of the error at its own step.
     """
 
     moment: int
@@ -38,13 +42,13 @@ class PathContributions:
 
     @property
     def largest(self) -> tuple[int, float]:
-        """The step whose error has the largest share, and that share."""
+        """Step whose error has the largest share, and that share."""
         shares = self.along(self.terms)
         position = int(np.argmax(np.abs(shares)))
         return self.moment + position, float(shares[position])
 
     def along(self, vectors: Float[np.ndarray, "later hidden"]) -> Float[np.ndarray, "later"]:
-        """Each vector's length along the gradient; those of `terms` sum to the gradient's."""
+        """Return each vector's length along the gradient; for `terms` they sum to its length."""
         size = float(np.linalg.norm(self.autograd))
         return vectors @ self.autograd / size if size > 0 else np.zeros(len(vectors))
 
@@ -59,7 +63,7 @@ class PathContributions:
 
     @property
     def length(self) -> float:
-        """The sum of the lengths of `terms` along the gradient."""
+        """Sum of the lengths of `terms` along the gradient."""
         return float(self.along(self.terms).sum())
 
     @property
@@ -74,16 +78,19 @@ class PathContributions:
 
     @property
     def printed_mismatch(self) -> Share:
-        """The same for the sum with the index as it is printed."""
+        """|sum of `printed` - autograd| / |autograd|."""
         return _relative(self.printed.sum(0), self.autograd)
 
 
 @dataclass(frozen=True)
 class Recursion:
-    """Backpropagation step by step: dJ/dh_t = (dh_{t+1}/dh_t)^T dJ/dh_{t+1} + W_yh^T dJ/dyhat_t.
+    """Backpropagation by dJ/dh_t = (dh_{t+1}/dh_t)^T dJ/dh_{t+1} + W_yh^T dJ/dyhat_t.
 
-    Index 0 is t = 1. total: dJ/dh_t. jacobian[t] is dh_{t+2}/dh_{t+1} in this counting:
-    the matrix that carries the gradient of the step after into this one; zero at t = T.
+    Attributes:
+        residuals: dJ/dyhat_t; index 0 is t = 1, as in all arrays.
+        readout: W_yh.
+        jacobian: dh_{t+1}/dh_t, which carries the gradient of the next step into step t; zero at T.
+        total: dJ/dh_t.
     """
 
     residuals: Float[np.ndarray, "time output"]
@@ -92,24 +99,31 @@ class Recursion:
     total: Float[np.ndarray, "time hidden"]
 
     def carried(self, t: int) -> float:
-        """Length of what comes back to step t (from 1) from later steps."""
+        """Return the length of the gradient that step t (from 1) gets from later steps."""
         after = self.total[t] if t < len(self.total) else np.zeros_like(self.total[0])
         return float(np.linalg.norm(self.jacobian[t - 1].T @ after))
 
     def own_error(self, t: int) -> float:
-        """Length of what the error of step t itself adds."""
+        """Return the length of the gradient that the error of step t (from 1) adds."""
         return float(np.linalg.norm(self.residuals[t - 1] @ self.readout))
 
     def length(self, t: int) -> float:
-        """|dJ/dh_t|."""
+        """Return |dJ/dh_t|."""
         return float(np.linalg.norm(self.total[t - 1]))
 
 
 def paths(experiment: GradientExperiment, moment: int) -> PathContributions:
-    """The contributions to dJ/dh_t at t = `moment` (1 ... T), J the mean loss over all steps.
+    """Return the contributions to dJ/dh_t at t = `moment`, with J the mean loss over all steps.
 
-    Source: the Chinese lecture text behind this lesson, equations 42 to 44. Raises ValueError for a
-    moment outside the sequence, and for cells other than the RNN.
+    Args:
+        experiment: an experiment with an RNN.
+        moment: t, from 1 to T.
+
+    Raises:
+        ValueError: for a moment outside the sequence, and for cells other than the RNN.
+
+    References:
+        The Chinese lecture text behind this lesson, equations 42 to 44.
     """
     from seqviz.compute.vanishing_gradients.autograd import state_gradients
 
@@ -144,9 +158,10 @@ def paths(experiment: GradientExperiment, moment: int) -> PathContributions:
 
 
 def recursion(experiment: GradientExperiment) -> Recursion:
-    """All the numbers of the backward pass of a small RNN, from the last step to the first.
+    """Return the numbers of the backward pass of a small RNN at every step.
 
-    Raises ValueError for the LSTM, whose state is more than h.
+    Raises:
+        ValueError: for the LSTM, whose state is more than h.
     """
     if experiment.cell == "lstm":
         raise ValueError("This recursion is about h alone; the state of an LSTM is h and c.")

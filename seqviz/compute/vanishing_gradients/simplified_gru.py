@@ -1,4 +1,4 @@
-"""Gates keep the road open: the Jacobian of a GRU with constant gates."""
+"""Jacobian of a linear GRU with constant gates."""
 
 from __future__ import annotations
 
@@ -13,10 +13,15 @@ from seqviz.core.units import Log10, array_item
 
 @dataclass(frozen=True)
 class SimplifiedGRU:
-    """J = I - D_u (I - D_r W) and its powers.
+    """J = I - D_u (I - D_r W), eigenvalues, and norms of its powers and those of W.
 
-    log10_norm, log10_norm_rnn: log10 |J^k| and log10 |W^k|, the largest singular value,
-    k = 0 ... K; -inf where the power is exactly zero.
+    Attributes:
+        jacobian: J.
+        eigenvalues: eigenvalues of J.
+        eigenvalues_rnn: eigenvalues of W.
+        log10_norm: log10 of the largest singular value of J^k, k = 0 ... K; -inf where the power is
+            exactly zero.
+        log10_norm_rnn: the same of W^k.
     """
 
     jacobian: Float[np.ndarray, "hidden hidden"]
@@ -42,12 +47,26 @@ class SimplifiedGRU:
 def simplified_gru(
     update: float, reset: float, init: str, width: int, gain: float, seed: int, steps: int
 ) -> SimplifiedGRU:
-    """Linear GRU h_t = (1 - u) h_{t-1} + u (r W h_{t-1} + ...) with constant gates u and r.
+    """Return the Jacobian of h_t = (1 - u) h_{t-1} + u (r W h_{t-1} + ...), u and r constant.
 
-    update: u in [0, 1] writes the candidate (the text's convention; PyTorch's z is 1 - u). reset: r
-    in [0, 1]. Limits: u = 0 gives I (nothing is forgotten), u = 1 and r = 0 gives 0 (nothing is
-    kept), u = r = 1 gives W (the linear RNN). Source: equations 45 and 46 of the lecture text, with
-    the same gate for all units. Raises ValueError for gates outside [0, 1].
+    Limits: u = 0 gives I (nothing is forgotten), u = 1 and r = 0 gives 0 (nothing is kept), u = r =
+    1 gives W (the linear RNN).
+
+    Args:
+        update: u in [0, 1], the weight of the candidate (the text's convention; PyTorch's z is 1 -
+            u).
+        reset: r in [0, 1].
+        init: as in `recurrent_matrix`.
+        width: hidden units.
+        gain: as in `recurrent_matrix`.
+        seed: seed of the draw.
+        steps: largest power K.
+
+    Raises:
+        ValueError: for gates outside [0, 1].
+
+    References:
+        The lecture text, equations 45 and 46, with the same gate for all units.
     """
     if not (0 <= update <= 1 and 0 <= reset <= 1):
         raise ValueError("Gates lie between 0 and 1.")
@@ -64,7 +83,7 @@ def simplified_gru(
 
 
 def _powers(matrix: np.ndarray, steps: int) -> Float[np.ndarray, "power"]:
-    """log10 of the largest singular value of matrix^k, k = 0 ... steps, whatever its size."""
+    """Return log10 of the largest singular value of matrix^k, k = 0 ... steps."""
     product, power = np.eye(len(matrix)), 0.0
     logs = np.zeros(steps + 1)
     for k in range(1, steps + 1):

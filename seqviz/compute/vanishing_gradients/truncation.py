@@ -1,7 +1,8 @@
-"""Truncated backpropagation: which terms are lost, how far the gradient turns, a cure by chance.
+"""Truncated backpropagation: lost terms, error of the gradient, and randomized truncation.
 
 The full gradient of the recurrent weights is a sum over pairs (tau, t): the error of step tau,
-carried back to step t, times what entered there. Truncation keeps some pairs and drops the rest.
+carried back to step t, times the input of the recurrent weights there. Truncation keeps some pairs
+and drops the rest.
 """
 
 from __future__ import annotations
@@ -22,17 +23,20 @@ from seqviz.core.units import Degrees, Share, array_item
 from seqviz.stats.facts import Facts
 
 TRUNCATIONS = ("window", "segments")
-LITTLE = (5.0, 0.1)  # degrees that a gradient turns, and share of its length that it loses
-UNSEEN = 1e-6  # of the gradient's length: what a truncation misses is rounding, or next to it
+LITTLE = (5.0, 0.1)  # largest angle in degrees and relative change of length that count as little
+UNSEEN = 1e-6  # of the gradient's length; a smaller error of a truncation is rounding or nearly so
 _SHOWN, _WINDOWS = 100, 40
 
 
 @dataclass(frozen=True)
 class Truncation:
-    """The truncated gradient of the recurrent weights against the full one, by window k.
+    """Truncated gradient of the recurrent weights compared with the full one, by window k.
 
-    angle: degrees between the two. length: |truncated| / |full|. pair_share: the share of the
-    pairs.
+    Attributes:
+        windows: k.
+        angle: degrees between the two.
+        length: |truncated| / |full|.
+        pair_share: share of the pairs (tau, t) that are kept.
     """
 
     windows: Int[np.ndarray, "window"]
@@ -41,23 +45,27 @@ class Truncation:
     pair_share: Float[np.ndarray, "window"]
 
     def nearest(self, window: int) -> int:
-        """The window nearest to this one among those computed."""
+        """Return the computed window that is nearest to this one."""
         return int(self.windows[np.argmin(np.abs(self.windows - window))])
 
     def kept_by(self, window: int) -> Share:
-        """The share of the pairs that a window has. ValueError for one that was not computed."""
+        """Return the share of the pairs that a window keeps.
+
+        Raises:
+            ValueError: for a window that was not computed.
+        """
         return float(self.pair_share[self._place(window)])
 
     def angle_of(self, window: int) -> Degrees:
-        """The angle between the gradient with this window and the full one."""
+        """Return the angle between the gradient with this window and the full one."""
         return float(self.angle[self._place(window)])
 
     def length_of(self, window: int) -> float:
-        """|truncated| / |full| with this window."""
+        """Return |truncated| / |full| with this window."""
         return float(self.length[self._place(window)])
 
     def effect(self, window: int) -> Facts:
-        """State what a window keeps, and what becomes of the gradient's direction and length."""
+        """State the share of pairs that a window keeps, and the gradient's angle and length."""
         angle, length = self.angle_of(window), self.length_of(window)
         is_little = angle <= LITTLE[0] and abs(length - 1) <= LITTLE[1]
         variant = "little" if is_little else "much"
@@ -69,10 +77,12 @@ class Truncation:
 
 @dataclass(frozen=True)
 class GradientTerms:
-    """Size of each term of the full gradient, and which the window keeps.
+    """Size of each term of the full gradient, and the terms that the window keeps.
 
-    log10: log10 |term|, nan where t > tau. steps: which steps rows and columns stand for.
-    is_included: True where the truncated gradient has the term.
+    Attributes:
+        log10: log10 |term|, nan where t > tau.
+        is_included: True where the truncated gradient has the term.
+        steps: steps of the rows and columns.
     """
 
     log10: Float[np.ndarray, "later earlier"]
@@ -82,11 +92,14 @@ class GradientTerms:
 
 @dataclass(frozen=True)
 class Randomized:
-    """Means of n randomly truncated gradients, n = 1, 2, 4 ...
+    """Error of the means of n randomly truncated gradients, n = 1, 2, 4 ...
 
-    error: |mean of n draws - full| / |full|. fixed: the same for fixed truncation to a window of
-    the same expected length `window`; it does not depend on n. expected: steps that an error
-    travels on average, one over the probability of stopping.
+    Attributes:
+        draws: n.
+        error: |mean of n draws - full| / |full|.
+        window: fixed window of the same expected length.
+        fixed: error of fixed truncation to `window`; it does not depend on n.
+        expected: mean number of steps that an error travels, one over the probability of stopping.
     """
 
     draws: Int[np.ndarray, "mean"]
@@ -107,20 +120,29 @@ class Randomized:
 
 
 def truncation(experiment: GradientExperiment, kind: str = "window") -> Truncation:
-    """Angle and length of the truncated gradient for every window (beyond 40, for 40 of them).
+    """Return angle and length of the truncated gradient for every window.
 
-    kind "window": every error flows back over at most k steps, itself included (the truncation of
-    d2l, chapter 9.7, and of one of the texts). "segments": the sequence is cut into pieces of k
-    steps, the state is handed on and the gradient is not (Jurafsky and Martin, chapter 9; what
-    training loops with `detach` do). Both are biased: terms are missing, always the same ones.
-    Raises ValueError for an unknown kind, and where the full gradient is zero.
+    For sequences of more than 40 steps, 40 windows are computed. Both truncations are biased,
+    because the same terms are always missing.
+
+    * "window": every error flows back over at most k steps, itself included (the truncation of d2l,
+      chapter 9.7, and of one of the texts).
+    * "segments": the sequence is cut into pieces of k steps; the state is passed on, the gradient
+      is not (Jurafsky & Martin, chapter 9; training loops with `detach`).
+
+    Args:
+        experiment: the experiment.
+        kind: one of the above.
+
+    Raises:
+        ValueError: for an unknown kind, and if the full gradient is zero.
     """
     _known(kind)
     net, _ = _tamed(unroll(experiment))
     steps = net.steps
     windows = np.arange(1, steps + 1)
     if steps > _WINDOWS:
-        each = _WINDOWS // 2  # the short ones, where the gradient turns
+        each = _WINDOWS // 2  # the short windows, where the angle changes most
         longer = np.round(np.geomspace(each, steps, _WINDOWS - each + 1)).astype(int)
         windows = np.unique(np.concatenate([np.arange(1, each), longer]))
     full, length = _full(net)
@@ -142,9 +164,15 @@ def truncation(experiment: GradientExperiment, kind: str = "window") -> Truncati
 
 
 def terms(experiment: GradientExperiment, window: int, kind: str = "window") -> GradientTerms:
-    """The size of each pair's term, |d a_t of error tau| |h_{t-1}|, and whether it is kept.
+    """Return the size |d a_t of error tau| |h_{t-1}| of each pair's term, and the kept ones.
 
-    Raises ValueError for an unknown kind of truncation; `truncation` names them.
+    Args:
+        experiment: the experiment.
+        window: k.
+        kind: kind of truncation, as in `truncation`.
+
+    Raises:
+        ValueError: for an unknown kind.
     """
     _known(kind)
     net, taken = _tamed(unroll(experiment))
@@ -169,12 +197,23 @@ def terms(experiment: GradientExperiment, window: int, kind: str = "window") -> 
 def randomized(
     experiment: GradientExperiment, stop: float, draws: int = 1024, seed: int = 0
 ) -> Randomized:
-    """Cut the way back at random, and weight what gets through: on average nothing is lost.
+    """Truncate the gradient at random and reweight it so that it is unbiased.
 
-    At every step back the gradient goes on with probability 1 - `stop`, divided by it, and else
-    stops (Tallec and Ollivier 2017). The mean of many draws tends to the full gradient; the price
-    is variance. Fixed truncation to the expected length 1 / stop is the comparison.
-    Raises ValueError unless 0 < stop < 1, and where the full gradient is zero.
+    At every step back the gradient goes on with probability 1 - `stop`, divided by that
+    probability, and stops otherwise. The mean of many draws tends to the full gradient, at the
+    price of variance. It is compared with fixed truncation to the expected length 1 / stop.
+
+    Args:
+        experiment: the experiment.
+        stop: probability of stopping at a step.
+        draws: largest n; the largest power of two up to it is used.
+        seed: seed of the draws.
+
+    Raises:
+        ValueError: unless 0 < stop < 1, and if the full gradient is zero.
+
+    References:
+        Tallec & Ollivier, 2017.
     """
     if not 0 < stop < 1:
         raise ValueError("The probability of stopping must lie between 0 and 1.")
@@ -182,7 +221,7 @@ def randomized(
     full, length = _full(net)
     rng = np.random.RandomState(seed)
     counts = 2 ** np.arange(int(np.log2(draws)) + 1)
-    starts = np.concatenate([[0], counts[:-1]])  # the draws that each mean has in addition
+    starts = np.concatenate([[0], counts[:-1]])  # first draw that each mean adds
     groups = np.zeros((len(counts), *full.shape))
     carried = _zeros(net, int(counts[-1]))
     for t in range(net.steps, 0, -1):
@@ -207,14 +246,14 @@ def _known(kind: str) -> None:
 
 
 def _tamed(net: Unrolled) -> tuple[Unrolled, float]:
-    """The same with a gradient whose square float64 holds, and log10 of the factor taken out."""
+    """Scale the gradient so that its square fits float64; also return log10 of the factor."""
     largest = log_norms(net.cell, net.weights, net.trace, net.errors).hidden.max()
     power = int(max(0.0, float(largest)) / LOG2)
     return replace(net, errors=np.ldexp(net.errors, -power)), power * LOG2
 
 
 def _full(net: Unrolled) -> tuple[np.ndarray, float]:
-    """The full gradient of the recurrent weights, and its length."""
+    """Return the full gradient of the recurrent weights, and its length."""
     full = backward(net.cell, net.weights, net.trace, net.errors).weights.hidden_hidden
     length = float(np.linalg.norm(full))
     if length == 0:
@@ -223,10 +262,10 @@ def _full(net: Unrolled) -> tuple[np.ndarray, float]:
 
 
 def _lags(net: Unrolled, rows: np.ndarray | None = None) -> Any:
-    """Carry the error of every step tau back, all of them one step at a time.
+    """Carry the errors of all steps tau back together, one step at a time.
 
-    Yields (t of each row, index of each row, d(pre-activations at t)); rows that have reached the
-    first step drop out. rows: which tau; default those that have an error.
+    Yields t of each row, index of each row, and d(pre-activations at t); rows that have reached the
+    first step drop out. `rows` are the steps tau; by default those that have an error.
     """
     taus = np.flatnonzero(net.errors.any(axis=1)) + 1 if rows is None else rows
     index = np.arange(len(taus))
@@ -240,7 +279,7 @@ def _lags(net: Unrolled, rows: np.ndarray | None = None) -> Any:
 
 
 def _window_gradients(net: Unrolled, full: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """<truncated, full> and |truncated| for the windows 1 ... T, without keeping the gradients."""
+    """Return <truncated, full> and |truncated| for windows 1 ... T."""
     products, sizes = np.zeros(net.steps), np.zeros(net.steps)
     total = np.zeros_like(full)
     for lag, (now, _, pre) in enumerate(_lags(net)):
@@ -251,7 +290,7 @@ def _window_gradients(net: Unrolled, full: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _cut_gradients(net: Unrolled, windows: np.ndarray) -> Float[np.ndarray, "window rows hidden"]:
-    """The gradient with segments of each length: one way back for all, cut where each must be."""
+    """Return the gradient for segments of each length, from one backward pass."""
     carried = _zeros(net, len(windows))
     sides = np.empty((net.steps, len(windows), net.weights.hidden_hidden.shape[0]))
     for t in range(net.steps, 0, -1):
@@ -269,7 +308,7 @@ def _pairs_in_segments(contributes: np.ndarray, window: int) -> int:
 
 
 def _log_norm_of_rows(rows: np.ndarray) -> np.ndarray:
-    """log10 of the norm of each row, also where its square is too small for float64."""
+    """Return log10 of the norm of each row, also where its square is too small for float64."""
     size = np.abs(rows).max(axis=1)
     return np.log10(size) + np.log10(
         np.linalg.norm(rows / np.where(size > 0, size, 1)[:, None], axis=1)

@@ -1,4 +1,4 @@
-"""dJ/dW taken apart by time: what each step adds to the gradients of W_hh, W_hx and W_yh."""
+"""Decomposition of dJ/dW by time: contribution of each step to W_hh, W_hx and W_yh."""
 
 from __future__ import annotations
 
@@ -19,25 +19,30 @@ _NEAR = 0.1
 
 @dataclass(frozen=True)
 class WeightSteps:
-    """The contribution of each step to the gradient of one matrix, and their sum by autograd."""
+    """Contribution of each step to the gradient of one matrix.
+
+    Attributes:
+        each: the contributions.
+        autograd: the whole gradient by automatic differentiation.
+    """
 
     each: Float[np.ndarray, "time rows columns"]
     autograd: Float[np.ndarray, "rows columns"]
 
     @property
     def total(self) -> Float[np.ndarray, "rows columns"]:
-        """The sum over the steps."""
+        """Sum of the contributions over the steps."""
         return self.each.sum(0)
 
     @property
     def shares(self) -> Float[np.ndarray, "time"]:
-        """Each contribution's length along the gradient; they add up to the gradient's length."""
+        """Length of each contribution along the gradient; they add up to the gradient's length."""
         size = self.length
         return np.einsum("tij,ij->t", self.each, self.total) / (size if size > 0 else 1.0)
 
     @property
     def length(self) -> float:
-        """|dJ/dW|, all entries together."""
+        """|dJ/dW|, over all entries."""
         return float(np.linalg.norm(self.total))
 
     @property
@@ -52,12 +57,12 @@ class WeightSteps:
         return float(np.linalg.norm(self.total - self.autograd)) / size if size > 0 else 0.0
 
     def share_of(self, step: int) -> Share:
-        """The share of one step (from 1) in the length of the gradient."""
+        """Return the share of one step (from 1) in the length of the gradient."""
         return float(self.shares[step - 1]) / self.length if self.length > 0 else 0.0
 
     @property
     def enough(self) -> int:
-        """So many of the last steps give the gradient within a tenth, and any more of them do."""
+        """Number of last steps that give the gradient within a tenth, as any more of them do."""
         recent = np.cumsum(self.each[::-1], axis=0)
         misses = np.linalg.norm(recent - self.total, axis=(1, 2))
         far = np.flatnonzero(misses > _NEAR * self.length)
@@ -71,12 +76,21 @@ class WeightSteps:
 
 
 def weight_steps(experiment: GradientExperiment, matrix: str) -> WeightSteps:
-    """The terms of dJ/dW_hh = sum_t da_t h_{t-1}^T, dJ/dW_hx = sum_t da_t x_t^T (da_t = dJ/da_t, a
-    the pre-activations), or dJ/dW_yh = sum_t dJ/dyhat_t h_t^T.
+    """Return the contribution of each step to dJ/d(matrix) of an RNN.
 
-    matrix: one of `MATRICES`. Source: the lecture text behind this lesson, before equation 43 and
-    after 44, with the error of step tau in place of the printed index. Raises ValueError for an
-    unknown matrix, and for cells other than the RNN.
+    dJ/dW_hh = sum_t da_t h_{t-1}^T, dJ/dW_hx = sum_t da_t x_t^T and dJ/dW_yh = sum_t dJ/dyhat_t
+    h_t^T, with da_t = dJ/da_t and a the pre-activations.
+
+    Args:
+        experiment: an experiment with an RNN.
+        matrix: one of `MATRICES`.
+
+    Raises:
+        ValueError: for an unknown matrix, and for cells other than the RNN.
+
+    References:
+        The lecture text behind this lesson, before equation 43 and after 44, with the error of step
+            tau in place of the printed index.
     """
     from seqviz.compute.vanishing_gradients.autograd import matrix_gradient
 

@@ -1,6 +1,6 @@
-"""Learning to remember: RNN, LSTM and GRU trained side by side on tasks with a long delay.
+"""Comparison of RNN, LSTM and GRU trained side by side on tasks with a long delay.
 
-Importing this package costs numpy only; torch is imported by the first comparison.
+Importing this package imports only numpy; torch is imported by the first comparison.
 """
 
 from seqviz.compute.vanishing_gradients.recall.comparison import compare

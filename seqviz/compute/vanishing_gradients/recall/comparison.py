@@ -1,4 +1,4 @@
-"""RNN, LSTM and GRU side by side: who learns to remember, and how far back the gradient reaches."""
+"""Training of RNN, LSTM and GRU side by side: accuracy, and reach of the gradient."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from seqviz.compute.vanishing_gradients.recall.settings import RecallSettings
 from seqviz.compute.vanishing_gradients.recall.tasks import LEARNED, RecallExamples, draw
 
 TEST_SEQUENCES = 400  # an accuracy of 0.95 then has a standard error of 0.011
-_PROBE = 32  # of these, for the gradients
+_PROBE = 32  # number of these for the gradients
 TRAIN, TEST = 0, 1  # streams of random numbers
 
 
@@ -26,20 +26,25 @@ def compare(
     """Train the cells of `settings` side by side, update by update on the same batches.
 
     Each network is PyTorch's fused module with one layer and a linear head on its last hidden
-    state, computed in float32 from a zero state. `report` is called about fifty times, and once
-    more with the latest report whenever 0.4 s pass without a new one; it may raise to stop the
-    comparison. `device` is a torch device name. It is safe to call from several threads: torch's
+    state, computed in float32 from a zero state. It is safe to call from several threads: torch's
     global random state is neither read nor written.
 
     With the default settings (some 20 seconds on two cores), for seeds 0 to 4, the LSTM learned in
     48 to 72 updates, the GRU in 276 to 360, and the RNN's accuracy ended at 0.23 to 0.28, which is
     chance. One update of RNN, LSTM and GRU took 2, 1 and 4 ms there, and 6, 3 and 17 ms with a
-    delay of 200: the steps of a sequence come one after another, so time grows with the delay; it
-    doubles from 32 to 128 sequences, and grows by half from 32 to 64 units.
+    delay of 200: the steps of a sequence are sequential, so time grows with the delay. It doubles
+    from 32 to 128 sequences, and grows by half from 32 to 64 units.
 
-    Raises UserError "race_diverged" when a loss becomes infinite or undefined.
+    Args:
+        settings: task, cells and training.
+        report: called about fifty times, and again with the latest report whenever 0.4 s pass
+            without a new one; may raise to stop.
+        device: torch device.
+
+    Raises:
+        UserError: "race_diverged" if a loss becomes infinite or undefined.
     """
-    # Two seconds of import, paid by the first comparison and not by the first visitor.
+    # The import takes two seconds; the first comparison pays for it, not the first page.
     from seqviz.compute.vanishing_gradients.recall.runners import CellTrainer
 
     runners = [CellTrainer(cell, settings, device) for cell in settings.cells]
@@ -89,16 +94,31 @@ def compare(
 def first_learned(
     updates: Int[np.ndarray, "report"], accuracy: Float[np.ndarray, "report cell"]
 ) -> Int[np.ndarray, "cell"]:
-    """The number of updates at which each cell's accuracy first reached `LEARNED`, -1 if never."""
+    """Return the number of updates at which each cell first reached `LEARNED`, -1 if never.
+
+    Args:
+        updates: number of updates at each report.
+        accuracy: accuracy of each cell at each report.
+    """
     reached = accuracy >= LEARNED
     return np.where(reached.any(axis=0), updates[reached.argmax(axis=0)], -1)
 
 
 def stream(settings: RecallSettings, number: int) -> np.random.RandomState:
-    """Random numbers that depend on the seed only, another stream for each number."""
+    """Return a random generator that depends only on the seed of the settings and on `number`.
+
+    Args:
+        settings: for their seed.
+        number: `TRAIN` or `TEST`.
+    """
     return np.random.RandomState([settings.seed, number])
 
 
 def held_out(settings: RecallSettings, delay: int) -> RecallExamples:
-    """The sequences on which all cells are tested and none is trained."""
+    """Draw the sequences on which all cells are tested and none is trained.
+
+    Args:
+        settings: for task and seed.
+        delay: the delay.
+    """
     return draw(settings.task, delay, TEST_SEQUENCES, stream(settings, TEST))

@@ -1,4 +1,4 @@
-"""The longest delay each cell learns: one comparison after another, each with a longer delay."""
+"""Longest delay that each cell learns, by comparisons at increasing delays."""
 
 from __future__ import annotations
 
@@ -24,16 +24,23 @@ def find_longest_delay(
 ) -> LongestDelay:
     """Train every cell at the delays of `DELAYS` up to `settings.delay`, until it fails at one.
 
-    Each delay is a run of its own: the weights are drawn anew, so that nothing learned at a shorter
-    delay helps (that would be a curriculum). At one delay the cells see the same batches; a
-    cell is done with it once its accuracy on the test sequences reaches `LEARNED`, and out when
-    `settings.updates` updates were not enough. The answer is therefore "within this many updates,
-    with these settings and this seed", not what a cell can represent. `report`, `device` and what
-    is raised are as in `compare`.
+    Each delay is a separate run with newly drawn weights, so that nothing learned at a shorter
+    delay helps (that would be a curriculum). At one delay the cells see the same batches. A cell is
+    done with it once its accuracy on the test sequences reaches `LEARNED`, and out if
+    `settings.updates` updates were not enough. The result therefore says what a cell learns within
+    this many updates, with these settings and this seed, not what it can represent.
 
     With `delay=200, updates=800` and otherwise default settings (24 to 35 seconds on one core), for
-    seeds 0 to 4, the RNN came to 10, 5, 5, 5 and 10, the LSTM to 100, 100, 200, 200 and 200 and the
-    GRU to 200 every time.
+    seeds 0 to 4, the RNN reached 10, 5, 5, 5 and 10, the LSTM 100, 100, 200, 200 and 200 and the
+    GRU 200 every time.
+
+    Args:
+        settings: task, cells, training and largest delay.
+        report: as in `compare`.
+        device: torch device.
+
+    Raises:
+        UserError: as `compare`.
     """
     from seqviz.compute.vanishing_gradients.recall.runners import CellTrainer
 
@@ -67,7 +74,7 @@ def find_longest_delay(
                 pulse.beat()
             longest[learned[rung]] = delay
             share = done / settings.updates if running() else 1.0
-            # a step of the sequence costs the same at every delay, so a run costs its length
+            # A step of a sequence costs the same at every delay, so a run costs its delay.
             work = float((delays[:rung].sum() + share * delay) / delays.sum())
             so_far = accuracy[rung].copy(), longest.copy()
             return LongestDelayReport(delay, done, settings.updates, *so_far, work)

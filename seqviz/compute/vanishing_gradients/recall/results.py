@@ -1,4 +1,4 @@
-"""What training the cells side by side reports on its way, and what comes out."""
+"""Reports and results of training the cells side by side."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from seqviz.core.units import Share
 
 @dataclass(frozen=True)
 class ComparisonReport(TrainingRecord):
-    """Where it stands after `update` of `total` updates; cells in the order of the settings.
+    """Progress of a comparison after `update` of `total` updates; cells in the settings' order.
 
-    accuracy and loss: on the test sequences. log10_gradients: log10 |dJ/dh_t|, t = 1 ... T.
+    Attributes:
+        accuracy: accuracy on the test sequences.
+        loss: loss on the test sequences.
+        log10_gradients: log10 |dJ/dh_t|, t = 1 ... T.
     """
 
     accuracy: Float[np.ndarray, "cell"]
@@ -26,9 +29,10 @@ class ComparisonReport(TrainingRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class ByCell:
-    """A training of several cells, in the order of the settings.
+    """Training of several cells, in the order of the settings.
 
-    seconds: time spent in the updates of each.
+    Attributes:
+        seconds: time of each cell's updates.
     """
 
     settings: RecallSettings
@@ -36,21 +40,24 @@ class ByCell:
     device: str
 
     def cell_index(self, cell: str) -> int:
-        """Where a cell stands in arrays over cells."""
+        """Return the index of a cell in arrays over cells."""
         return self.settings.cells.index(cell)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellComparison(ByCell):
-    """All reports of a comparison, and what came out.
+    """All reports of a comparison, and its results.
 
-    updates: how many had been made at each report, the first being 0, before any. accuracy: share
-    of right answers on 400 test sequences, the same ones at every report and for all cells, on
-    which none is trained. loss: mean cross-entropy in nats or squared error on these.
-    log10_gradients: log10 |dJ/dh_t|, t = 1 ... T, of the mean loss of 32 of them, the norm taken
-    over sequences and units together; -inf where the gradient is exactly zero. learned: whether the
-    accuracy reached `LEARNED` at some report; first_learned_update: at which one, -1 for none.
-    parameters: number of trainable ones.
+    Attributes:
+        updates: number of updates at each report, from 0.
+        accuracy: share of correct answers on 400 test sequences, the same at every report and for
+            all cells, on which none is trained.
+        loss: mean cross-entropy in nats, or squared error, on these.
+        log10_gradients: log10 |dJ/dh_t|, t = 1 ... T, of the mean loss of 32 of them, the norm
+            taken over sequences and units together; -inf where the gradient is exactly zero.
+        learned: True where the accuracy reached `LEARNED` at some report.
+        first_learned_update: number of updates at the first such report, -1 for none.
+        parameters: number of trainable parameters.
     """
 
     updates: Int[np.ndarray, "report"]
@@ -62,22 +69,26 @@ class CellComparison(ByCell):
     parameters: Int[np.ndarray, "cell"]
 
     def accuracy_at_end(self, cell: str) -> Share:
-        """Of one cell, after the last update."""
+        """Return the accuracy of a cell after the last update."""
         return float(self.accuracy[-1, self.cell_index(cell)])
 
     def learned_at(self, cell: str) -> int | None:
-        """The update at which one cell had learned it, or None."""
+        """Return the number of updates at which a cell had learned the task, or None."""
         first = int(self.first_learned_update[self.cell_index(cell)])
         return first if first >= 0 else None
 
 
 @dataclass(frozen=True)
 class LongestDelayReport:
-    """Where the search stands: at which delay, after how many of the updates allowed there.
+    """Progress of the search: delay, and number of the updates allowed there.
 
-    accuracy: of each cell at this delay when last tested; nan for a cell that failed before.
-    longest: the longest delay each cell has learned so far, 0 for none. fraction: share of the
-    work done if no cell learned or failed from here on, in [0, 1].
+    Attributes:
+        update: number of updates at this delay.
+        budget: largest number of updates at one delay.
+        accuracy: accuracy of each cell at this delay when last tested; nan for a cell that failed
+            before.
+        longest: longest delay that each cell has learned so far, 0 for none.
+        fraction: share of the work done if no cell learned or failed from here on, in [0, 1].
     """
 
     delay: int
@@ -90,11 +101,15 @@ class LongestDelayReport:
 
 @dataclass(frozen=True, kw_only=True)
 class LongestDelay(ByCell):
-    """How far each cell came.
+    """Results of each cell at each delay.
 
-    tried, learned: at which delays a cell was trained, and where it reached `LEARNED`. updates:
-    made there, up to the test that ended it; 0 where it was not tried. accuracy: at that test, nan
-    where it was not tried. longest: the longest delay learned, 0 for none.
+    Attributes:
+        delays: the delays, in increasing order.
+        tried: True where a cell was trained.
+        learned: True where it reached `LEARNED`.
+        updates: number of updates up to the test that ended the run; 0 where not tried.
+        accuracy: accuracy at that test; nan where not tried.
+        longest: longest delay that each cell learned, 0 for none.
     """
 
     delays: Int[np.ndarray, "rung"]
@@ -105,5 +120,5 @@ class LongestDelay(ByCell):
     longest: Int[np.ndarray, "cell"]
 
     def longest_of(self, cell: str) -> int | None:
-        """The longest delay that one cell has learned, or None."""
+        """Return the longest delay that a cell has learned, or None."""
         return int(self.longest[self.cell_index(cell)]) or None

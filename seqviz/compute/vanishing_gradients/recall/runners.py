@@ -1,7 +1,7 @@
-"""One network of a comparison, in torch: updated, tested, its gradients through time measured.
+"""One network of a comparison in torch: update, test and gradients through time.
 
-The training is PyTorch's; the gradients that are shown come from the kernel in
-`seqviz.compute.recurrent.cells`, in float64 and followed beyond what float64 holds.
+PyTorch trains the network. The gradients that are plotted come from the kernel in
+`seqviz.compute.recurrent.cells`, in float64 and followed beyond its range.
 """
 
 from __future__ import annotations
@@ -38,9 +38,11 @@ _KERNEL: dict[str, recurrent.Cell] = {
 
 
 class CellTrainer:
-    """A recurrent cell and a linear head on its last hidden state, with an optimizer.
+    """Recurrent cell with a linear head on its last hidden state, and an optimizer.
 
-    `seconds` is the time spent in updates so far.
+    Attributes:
+        seconds: time spent in updates so far.
+        updates: number of updates so far.
     """
 
     def __init__(self, cell: str, settings: RecallSettings, device: str = "cpu"):
@@ -65,14 +67,22 @@ class CellTrainer:
         self.updates = 0
 
     def update(self, examples: RecallExamples) -> None:
-        """One step of the optimizer on one batch. Raises UserError "race_diverged"."""
+        """Perform one step of the optimizer on one batch.
+
+        Raises:
+            UserError: "race_diverged" for an infinite or undefined loss.
+        """
         started = time.perf_counter()
         self.check_finite(self.step(examples.inputs, examples.targets).item())
         self.updates += 1
         self.seconds += time.perf_counter() - started
 
     def test(self, examples: RecallExamples) -> Score:
-        """Accuracy and loss on sequences it is not trained on. Raises UserError "race_diverged"."""
+        """Return accuracy and loss on sequences on which the cell is not trained.
+
+        Raises:
+            UserError: "race_diverged" for an infinite or undefined loss.
+        """
         with torch.no_grad():
             inputs = torch.from_numpy(examples.inputs).to(self.device)
             answers = self._answers(inputs).float().cpu().numpy()
@@ -81,7 +91,7 @@ class CellTrainer:
         return result
 
     def log10_gradients(self, examples: RecallExamples) -> Float[np.ndarray, "time"]:
-        """log10 |dJ/dh_t| for t = 1 ... T; J: mean loss of the examples, norm over all of them."""
+        """Return log10 |dJ/dh_t|, t = 1 ... T, of the mean loss; the norm is over all examples."""
         weights = recurrent.RecurrentWeights(*(_float64(p) for p in self.body.parameters()))
         matrix, bias = _float64(self.head.weight), _float64(self.head.bias)
         cell = _KERNEL[self.cell]
@@ -98,7 +108,7 @@ class CellTrainer:
         return self.head(self.body(inputs)[0][-1])
 
     def check_finite(self, loss: float) -> None:
-        """Raise UserError "race_diverged" for a loss that is not a number, or infinite."""
+        """Raise UserError "race_diverged" for an infinite or undefined loss."""
         if math.isfinite(loss):
             return
         rate = f"{self.settings.learning_rate:g}"
@@ -113,7 +123,12 @@ class CellTrainer:
 
 
 def optimizer_of(parameters: Sequence[Tensor], settings: RecallSettings) -> torch.optim.Optimizer:
-    """Adam or plain gradient descent, as the settings have it."""
+    """Return the optimizer that the settings name, Adam or plain gradient descent.
+
+    Args:
+        parameters: the weights.
+        settings: optimizer and learning rate.
+    """
     kind = torch.optim.Adam if settings.optimizer == "adam" else torch.optim.SGD
     return kind([*parameters], lr=settings.learning_rate)
 
@@ -121,7 +136,13 @@ def optimizer_of(parameters: Sequence[Tensor], settings: RecallSettings) -> torc
 def loss_of(
     task: str, answers: Float[Tensor, "batch output"], targets: Shaped[Tensor, "batch"]
 ) -> Float[Tensor, ""]:
-    """Mean cross-entropy in nats, or mean squared error of a sum."""
+    """Return the mean cross-entropy in nats ("first"), or the mean squared error of a sum.
+
+    Args:
+        task: one of `TASKS`.
+        answers: outputs of the network.
+        targets: the symbols or sums.
+    """
     if task == "first":
         return nn.functional.cross_entropy(answers, targets)
     return nn.functional.mse_loss(answers[:, 0], targets)

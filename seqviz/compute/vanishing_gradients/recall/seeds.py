@@ -1,9 +1,9 @@
-"""The same comparison at many seeds, trained side by side.
+"""One comparison at many seeds, trained side by side.
 
-One small network leaves a processor idle most of the time: its steps come one after another, each
-of a few microseconds. The weights of all seeds are stacked, and each step is taken of all of them
-(`torch.func.vmap`). The LSTM has a fused kernel, of which PyTorch has no stacked form and which is
-faster one seed after another: of thirty seeds on one core, 81 ms an update against 192 ms.
+One small network leaves a processor idle most of the time, because its steps are sequential and
+take a few microseconds each. So the weights of all seeds are stacked, and each step runs on all of
+them (`torch.func.vmap`). The LSTM has a fused kernel without a stacked form, which is faster one
+seed after another: for thirty seeds on one core, 81 ms an update against 192 ms.
 """
 
 from __future__ import annotations
@@ -26,12 +26,18 @@ def compare_seeds(
     settings: RecallSettings,
     report: Callable[[TrainingRecord], None] | None = None,
 ) -> Float[np.ndarray, "seed cell"]:
-    """A job: the accuracy of each cell after the last update, at each seed, in percent.
+    """Return the accuracy of each cell after the last update, at each seed, in percent.
 
-    A seed draws weights, training and test sequences as `compare` does, and is trained on the same
-    batches: what differs is the order in which float32 numbers are added. The seed of the settings
-    does not count. Raises UserError "race_diverged" when the loss of any becomes infinite or
-    undefined.
+    This is a job. A seed draws weights, training and test sequences as `compare` does, and is
+    trained on the same batches; only the order in which float32 numbers are added differs.
+
+    Args:
+        seeds: the seeds.
+        settings: task, cells and training; their seed is ignored.
+        report: called after every update; may raise to stop.
+
+    Raises:
+        UserError: "race_diverged" if any loss becomes infinite or undefined.
     """
     from seqviz.compute.vanishing_gradients.recall.stacked import Stacked
 

@@ -1,4 +1,4 @@
-"""What a comparison is run with, and where the defaults come from."""
+"""Settings of a comparison, and the reasons for the defaults."""
 
 from __future__ import annotations
 
@@ -26,32 +26,42 @@ OPTIMIZERS = ("adam", "sgd")
 class RecallSettings(Settings):
     """Task, cells and training; everything but the equations of the cell is the same for all.
 
-    task: one of `TASKS`. delay: steps from the first input to the last, 1 to 200. cells: some of
-    `CELLS`, no cell twice. hidden: units of each cell. batch: sequences per update, drawn anew for
-    each. updates: how many; for `find_longest_delay`, how many a cell may use at one delay.
-    learning_rate of `optimizer` ("adam" or plain "sgd"). clip: the largest norm that the gradient
-    of all weights of a network together may have (Pascanu, Mikolov and Bengio 2013), None for no
-    limit. forget_bias: added at the start to the bias of the gate that keeps the past, the LSTM's
-    forget gate (Gers, Schmidhuber and Cummins 2000; 1 is usual since Jozefowicz, Zaremba and
-    Sutskever 2015) and the GRU's update gate (PyTorch's z, which keeps); the RNN has no gate. seed:
-    draws the weights, the training and the test sequences; with 0 forget bias the weights are
-    PyTorch's defaults.
-
-    Where the defaults come from. A gate with bias b keeps a share 1 / (1 + e^-b) a step, that is,
-    it forgets within about 1 + e^b steps: 2 for b = 0, 4 for b = 1, 56 for b = 4. The rule of
-    Tallec and Ollivier (2018), b = log(longest delay), gives 3.9 for a delay of 50. It is the open
-    gate that lets the gradient through, not the name of the cell: of five seeds, within 1,000
-    updates, no LSTM and no GRU learned that delay from b = 0, and one GRU did from b = 1.
+    Reasons for the defaults: a gate with bias b keeps a share 1 / (1 + e^-b) a step, that is, it
+    forgets within about 1 + e^b steps: 2 for b = 0, 4 for b = 1, 56 for b = 4. The rule b =
+    log(longest delay) gives 3.9 for a delay of 50. It is the open gate that lets the gradient
+    through, not the name of the cell: of five seeds, within 1,000 updates, no LSTM and no GRU
+    learned that delay from b = 0, and one GRU did from b = 1.
 
     With rates of 0.001 and 0.003 both gated cells learned for all five seeds and the RNN for none;
-    with 0.001 it did not in 3,000 updates either. That is no law: with 0.01 the RNN latched for
-    three of the five, the GRU for all, and the LSTM, now the unreliable one, for three.
+    with 0.001 it did not in 3,000 updates either. This is not general: with 0.01 the RNN latched
+    for three of the five, the GRU for all, and the LSTM, now the unreliable one, for three.
 
-    "adding" is learned with a larger learning rate (0.01), a shorter memory to begin with (b = 2)
-    and twice the updates (1,200): for seeds 0 to 4, the GRU learned it in 288 to 384 updates and
-    the LSTM in 600 to 1,056; the RNN's accuracy ended at 0.13 to 0.17 (`baseline` is 0.15).
+    "adding" is learned with a larger learning rate (0.01), a shorter initial memory (b = 2) and
+    twice the updates (1,200): for seeds 0 to 4, the GRU learned it in 288 to 384 updates and the
+    LSTM in 600 to 1,056; the RNN's accuracy ended at 0.13 to 0.17 (`baseline` is 0.15).
 
-    Raises ValueError when a setting is out of its range; UserError "no_cells" without any cell.
+    Attributes:
+        task: one of `TASKS`.
+        delay: steps from the first input to the last, 1 to 200.
+        cells: some of `CELLS`, no cell twice.
+        hidden: units of each cell.
+        batch: sequences per update, drawn anew for each.
+        updates: number of updates; for `find_longest_delay`, the largest number at one delay.
+        optimizer: "adam" or plain "sgd".
+        clip: largest norm of the gradient of all weights of a network together (Pascanu, Mikolov &
+            Bengio 2013); None for no limit.
+        forget_bias: added at the start to the bias of the gate that keeps the past: the LSTM's
+            forget gate and the GRU's update gate (PyTorch's z, which keeps); the RNN has no gate.
+        seed: seed of weights, training and test sequences; with 0 forget bias the weights are
+            PyTorch's defaults.
+
+    Raises:
+        ValueError: if a setting is out of its range.
+        UserError: "no_cells" without any cell.
+
+    References:
+        Tallec & Ollivier, 2018, for the rule; Gers, Schmidhuber & Cummins, 2000, for the forget
+            bias, and Jozefowicz, Zaremba & Sutskever, 2015, since which 1 is usual.
     """
 
     task: str = "first"

@@ -17,7 +17,7 @@ from seqviz.compute.vanishing_gradients.recall.tasks import RecallExamples
 
 
 class Stacked:
-    """Networks that differ in their seed alone. settings: of each."""
+    """Networks that differ only in their seed."""
 
     def __init__(self, cell: str, settings: Sequence[RecallSettings]):
         self.runners = [CellTrainer(cell, setting) for setting in settings]
@@ -34,7 +34,11 @@ class Stacked:
         self.gradients = vmap(grad_and_value(self._loss))
 
     def update(self, examples: Sequence[RecallExamples]) -> None:
-        """One step of the optimizer, each network on its own batch. Raises "race_diverged"."""
+        """Perform one step of the optimizer, each network on its own batch.
+
+        Raises:
+            UserError: "race_diverged" for an infinite or undefined loss.
+        """
         if not self.together:
             for runner, batch in zip(self.runners, examples, strict=True):
                 runner.update(batch)
@@ -44,7 +48,7 @@ class Stacked:
             for name in ("inputs", "targets")
         )
         slopes, losses = self.gradients(self.weights, inputs, targets)
-        if (clip := self.runners[0].settings.clip) is not None:  # as clip_grad_norm_, of each
+        if (clip := self.runners[0].settings.clip) is not None:  # like clip_grad_norm_, each
             squares = torch.stack([slope.flatten(1).square().sum(1) for slope in slopes])
             shrunk = (clip / (squares.sum(0).sqrt() + 1e-6)).clamp(max=1.0)
             slopes = [torch.einsum("s,s...->s...", shrunk, slope) for slope in slopes]
@@ -56,7 +60,11 @@ class Stacked:
             runner.updates += 1
 
     def test(self, examples: Sequence[RecallExamples]) -> Float[np.ndarray, "seed"]:
-        """The accuracy of each on its own sequences. Raises UserError "race_diverged"."""
+        """Return the accuracy of each network on its own sequences.
+
+        Raises:
+            UserError: "race_diverged" for an infinite or undefined loss.
+        """
         if self.together:
             with torch.no_grad():
                 for weight, positions in zip(
@@ -69,7 +77,7 @@ class Stacked:
         return np.array([runner.test(pair).accuracy for runner, pair in pairs])
 
     def _loss(self, weights: Sequence[Tensor], inputs: Tensor, targets: Tensor) -> Any:
-        """Of one network, with weights in the order of `CellTrainer.parameters`."""
+        """Return the loss of one network, with weights in the order of `CellTrainer.parameters`."""
         runner, (*body, matrix, bias) = self.runners[0], weights
         named = dict(zip(self.names, body, strict=True))
         hidden, _ = functional_call(runner.body, named, (inputs,))

@@ -1,16 +1,16 @@
-"""Two tasks that need nothing but memory, and how an answer to them is scored.
+"""Two tasks that need only memory, and the scores of answers to them.
 
-Both were made to test how far back a recurrent network can learn to look, and both ask once, after
-the last step. All sequences of a batch have delay + 1 steps.
+Both were designed to test how far back a recurrent network can learn to look, and both ask once,
+after the last step. All sequences of a batch have delay + 1 steps.
 
 "first": the first input is one of four symbols, every later one a distractor, drawn from four other
-symbols; at the end, name the first one. It is the latching task of Bengio, Simard and Frasconi
-(1994), with the one-hot alphabet of experiment 2 of Hochreiter and Schmidhuber (1997).
+symbols; at the end, name the first one. It is the latching task of Bengio, Simard & Frasconi
+(1994), with the one-hot alphabet of experiment 2 of Hochreiter & Schmidhuber (1997).
 
 "adding": each input is a number from U(0, 1) and a marker, 1 at one step of the first half and one
 of the second (of an odd length the second half has the extra step), else 0; at the end, give the
-sum of the two marked numbers. Experiment 4 of Hochreiter and Schmidhuber (1997) in the form of Le,
-Jaitly and Hinton (2015), with the markers placed as by Arjovsky, Shah and Bengio (2016).
+sum of the two marked numbers. Experiment 4 of Hochreiter & Schmidhuber (1997) in the form of Le,
+Jaitly & Hinton (2015), with the markers placed as by Arjovsky, Shah & Bengio (2016).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from jaxtyping import Float, Shaped
 TASKS = ("first", "adding")
 SYMBOLS = 4
 DISTRACTORS = 4
-# Hochreiter and Schmidhuber call a sum right within 0.04, its range being scaled to [0, 1]; here
+# Hochreiter and Schmidhuber accept a sum within 0.04, with its range scaled to [0, 1]; here
 # the sum itself is the target, and its range is [0, 2].
 TOLERANCE = 0.08
 LEARNED = 0.95
@@ -34,7 +34,7 @@ _OUTPUTS = {"first": SYMBOLS, "adding": 1}
 
 @dataclass(frozen=True)
 class RecallExamples:
-    """Input sequences, and what to answer after their last step: a symbol 0 ... 3, or a sum."""
+    """Input sequences and their answers after the last step: a symbol 0 ... 3, or a sum."""
 
     inputs: Float[np.ndarray, "time batch input"]
     targets: Shaped[np.ndarray, "batch"]
@@ -42,14 +42,21 @@ class RecallExamples:
 
 @dataclass(frozen=True)
 class Score:
-    """Share of right answers in [0, 1], and mean loss: cross-entropy in nats, or squared error."""
+    """Share of correct answers in [0, 1] and mean loss (cross-entropy in nats, squared error)."""
 
     accuracy: float
     loss: float
 
 
 def draw(task: str, delay: int, count: int, random: np.random.RandomState) -> RecallExamples:
-    """Draw `count` sequences of delay + 1 steps, in float32; `random` moves on."""
+    """Draw `count` sequences of delay + 1 steps, in float32.
+
+    Args:
+        task: one of `TASKS`.
+        delay: steps from the first input to the last.
+        count: number of sequences.
+        random: source of the draws; its state advances.
+    """
     steps, every = delay + 1, np.arange(count)
     if task == "first":
         symbols = SYMBOLS + random.randint(DISTRACTORS, size=(steps, count))
@@ -65,14 +72,20 @@ def draw(task: str, delay: int, count: int, random: np.random.RandomState) -> Re
 
 
 def sizes(task: str) -> tuple[int, int]:
-    """Number of input features and of outputs."""
+    """Return the numbers of input features and of outputs."""
     return _INPUTS[task], _OUTPUTS[task]
 
 
 def score(
     task: str, answers: Float[np.ndarray, "batch output"], targets: Shaped[np.ndarray, "batch"]
 ) -> Score:
-    """Right is the largest of the four logits, or a sum within `TOLERANCE`."""
+    """Score answers: correct is the largest of four logits, or a sum within `TOLERANCE`.
+
+    Args:
+        task: one of `TASKS`.
+        answers: outputs of the network.
+        targets: the symbols or sums.
+    """
     if task == "first":
         logs = _log_softmax(answers)
         right = answers.argmax(axis=1) == targets
@@ -84,17 +97,23 @@ def score(
 def slope(
     task: str, answers: Float[np.ndarray, "batch output"], targets: Shaped[np.ndarray, "batch"]
 ) -> Float[np.ndarray, "batch output"]:
-    """Derivative of the mean loss with respect to the answers."""
+    """Return the derivative of the mean loss with respect to the answers.
+
+    Args:
+        task: one of `TASKS`.
+        answers: outputs of the network.
+        targets: the symbols or sums.
+    """
     if task == "first":
         return (np.exp(_log_softmax(answers)) - np.eye(SYMBOLS)[targets]) / len(targets)
     return 2 * (answers.astype(float) - targets[:, None]) / len(targets)
 
 
 def baseline(task: str) -> Score:
-    """What remembering nothing gives: one symbol in four by chance, or always the mean sum 1.
+    """Return the score without memory: one symbol in four by chance, or always the mean sum 1.
 
-    The sum of two U(0, 1) has variance 1/6 (Le et al. print 0.1767, a slip of theirs) and lies
-    within d of 1 with probability 1 - (1 - d)^2.
+    The sum of two U(0, 1) has variance 1/6 (Le et al. misprint 0.1767) and lies within d of 1 with
+    probability 1 - (1 - d)^2.
     """
     if task == "first":
         return Score(1 / SYMBOLS, float(np.log(SYMBOLS)))
