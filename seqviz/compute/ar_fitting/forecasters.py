@@ -70,7 +70,7 @@ class Window(_Forecaster):
         return self.series[:-1].unfold(0, self.missing + 1, 1)
 
     def losses(self) -> Float[Tensor, "2"]:
-        """Return the training loss with its graph, and the validation loss without or nan."""
+        """Return the training loss with its graph and the detached validation loss, nan if none."""
         with torch.no_grad():
             held_out = self._loss(self.validation)  # the mean of no targets is nan
         return torch.stack([self._loss(self.train), held_out])
@@ -140,7 +140,7 @@ class Recurrent(_Forecaster):
         return self.series[:-1].view(1, -1, 1)
 
     def losses(self) -> Float[Tensor, "2"]:
-        """Return the training loss with its graph, and the validation loss without or nan.
+        """Return the training loss with its graph and the detached validation loss, nan if none.
 
         The validation continues from the state after the training segment.
         """
