@@ -113,7 +113,7 @@ def roots(coefficients: Coefficients) -> Complex[np.ndarray, "lag"]:
 
 def largest_root(coefficients: Coefficients) -> float:
     """Return the largest modulus of the inverse roots, below 1 for a stationary process."""
-    return float(np.abs(roots(coefficients)).max())
+    return float(np.abs(roots(coefficients)).max(initial=0.0))
 
 
 def steps_remembered(coefficients: Coefficients, level: float = 0.05) -> Count:

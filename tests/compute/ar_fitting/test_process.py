@@ -168,3 +168,8 @@ def test_memory_counts_the_steps_to_five_percent(phi, root, steps):
     assert ar.steps_remembered(phi) == steps
     if 0 < steps < np.inf:
         assert root**steps < 0.05 <= root ** (steps - 1)
+
+
+def test_white_noise_has_no_root_and_no_memory():
+    assert ar.largest_root(()) == 0.0
+    assert ar.steps_remembered(()) == 0.0
