@@ -1,4 +1,4 @@
-"""The cliff of one recurrent unit: its error surface, and two descents that come to it."""
+"""Error surface of one recurrent unit with two gradient descents that reach its cliff."""
 
 from __future__ import annotations
 
@@ -13,10 +13,16 @@ def cliff(
     ground: ErrorSurface, free: DescentPath, clipped: DescentPath, threshold: float,
     style: Style = STYLE,
 ) -> Figure:  # fmt: skip
-    """Plot the error over (w, b) with both walks on it (left), and the error by update (right).
+    """Plot the error surface with two descents (left) and the error by update (right).
 
-    free, clipped: from the same start, without and with gradients shortened to `threshold`. A
-    walk that leaves the map is drawn up to its edge, and the update is named.
+    A descent that leaves the map is drawn up to the first point outside; a note names the update.
+
+    Args:
+        ground: error over the weight w and the bias b.
+        free: descent without clipping.
+        clipped: descent from the same start with clipped gradients.
+        threshold: largest gradient norm of `clipped`.
+        style: language, theme and scale of the figure.
     """
     text, palette = style.text, style.palette
     spans = [[float(item[0]), float(item[-1])] for item in (ground.weight, ground.bias)]
@@ -51,12 +57,12 @@ def _walk(
     panel: Panel, descent_path: DescentPath, spans: list[list[float]], name: str, color: str,
     dash: str,
 ) -> None:  # fmt: skip
-    """The places within the map, on a pale edge that every color of the map leaves readable."""
+    """Draw a descent up to the edge of the map, over a pale line that keeps it readable."""
     palette = panel.style.palette
     low, high = np.transpose(spans)
     outside = ((descent_path.points < low) | (descent_path.points > high)).any(axis=1)
     until = int(np.argmax(outside)) if outside.any() else len(descent_path.points)
-    x, y = descent_path.points[: until + 1].T  # with the first that is out: the line leaves the map
+    x, y = descent_path.points[: until + 1].T  # includes the first point outside
     panel.line(x, y, "", "rgba(255,255,255,0.85)", width=5.5, hover=False, legend=False)
     panel.line(x, y, name, color, width=3, dash=dash, hover="w = %{x:.2f}, b = %{y:.2f}")
     if until < len(descent_path.points):

@@ -1,4 +1,4 @@
-"""What clipping saves: the same training with and without it."""
+"""One training with and without gradient clipping."""
 
 from __future__ import annotations
 
@@ -14,9 +14,15 @@ _FEW = 12  # updates whose points are marked
 def with_and_without_clipping(
     free: Descent, clipped: Descent, threshold: float, style: Style = STYLE
 ) -> Figure:
-    """Plot the loss by update, with and without clipping (left), the gradient's norm and theta.
+    """Plot the loss (left) and the gradient norm (right) by update, with and without clipping.
 
-    threshold: theta, the largest norm that clipping lets through.
+    The dotted line on the right is the threshold.
+
+    Args:
+        free: training without clipping.
+        clipped: the same training with clipping.
+        threshold: theta, the largest gradient norm that clipping lets through.
+        style: language, theme and scale of the figure.
     """
     text, palette, runs = style.text, style.palette, (free, clipped)
     total = max(len(run.loss) for run in runs)
@@ -50,7 +56,7 @@ def with_and_without_clipping(
 
 
 def _run(panel: Panel, values: np.ndarray, name: str, color: str, dash: str) -> None:
-    """A value after each update, from 1; the points marked where there are few."""
+    """Draw a value after each update, counted from 1, with markers for a short run."""
     symbol = "circle" if len(values) < _FEW else None
     panel.line(np.arange(1, len(values) + 1), panel.powers(log10(values)), name, color, width=2.4,
                dash=dash, symbol=symbol, size=6)  # fmt: skip

@@ -1,4 +1,4 @@
-"""How far an error reaches: the norm of the gradient at every step."""
+"""Norm of the gradient by time step, and its horizon."""
 
 from __future__ import annotations
 
@@ -22,12 +22,18 @@ def gradient_reach(
     cells: Sequence[str], reaches: Sequence[GradientReach], spectrum: MatrixSpectrum,
     style: Style = STYLE,
 ) -> Figure:  # fmt: skip
-    """Plot |dJ/dh_t| against t for several cells, with the two powers that bound and govern it.
+    """Plot the gradient norm |dJ/dh_t| by step t for several cells, with two reference powers.
 
-    cells: their names, in the order of `reaches`. spectrum: of the recurrent matrix that all cells
-    share; its lines start at the first cell's gradient at the last step. A diamond marks how far
-    back a hundredth of the last step's error still arrives; beside each name stands the factor by
-    which a step back multiplies that error, on the state where the horizon is measured.
+    The two lines are powers of the largest singular value (bound) and of the spectral radius
+    (asymptotic rate); they start at the first cell's gradient at the last step. A diamond marks how
+    far back a hundredth of the last step's error still arrives. The number beside each name is the
+    factor by which one step back multiplies that error, on the state where the horizon is measured.
+
+    Args:
+        cells: names of the cells, in the order of `reaches`.
+        reaches: gradient norms and horizon of each cell.
+        spectrum: spectrum of the recurrent matrix, shared by all cells.
+        style: language, theme and scale of the figure.
     """
     text, first = style.text, reaches[0]
     last = max(len(reach.norms.hidden) for reach in reaches)
@@ -52,14 +58,14 @@ def gradient_reach(
 
 
 def _parts(gradient_reach: GradientReach) -> list[tuple[str, np.ndarray, str]]:
-    """The gradient's norm on the way over h and, in an LSTM, over c: symbol, log10, dash."""
+    """Return symbol, log10 norm and dash of the paths over h and, in an LSTM, over c."""
     norms = gradient_reach.norms
     parts = (("h", norms.hidden, "solid"), ("c", norms.cell_state, "dash"))
     return [(symbol, part, dash) for symbol, part, dash in parts if part is not None]
 
 
 def _road(panel: Panel, cell: str, gradient_reach: GradientReach) -> None:
-    """The lines of one cell, and where its horizon is."""
+    """Draw the lines of one cell and the diamond at its horizon."""
     text, color = panel.style.text, cell_color(cell, panel.style.palette)
     name, parts = text(f"option.{cell}"), _parts(gradient_reach)
     for symbol, norms, dash in parts:
@@ -74,7 +80,7 @@ def _road(panel: Panel, cell: str, gradient_reach: GradientReach) -> None:
 
 
 def _ends_of_float32(panel: Panel, span: Sequence[float]) -> None:
-    """The largest and the smallest number of float32, named where the axis reaches them."""
+    """Label the largest and the smallest float32 number where the axis reaches them."""
     palette = panel.style.palette
     names = ("float32_largest", "float32_smallest")
     for name, end in zip(names, FLOAT32, strict=True):

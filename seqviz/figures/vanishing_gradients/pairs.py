@@ -1,4 +1,4 @@
-"""What passes between two steps: a map of all pairs, and the singular values of one."""
+"""Jacobians between pairs of time steps: map of their norms, singular values of one."""
 
 from __future__ import annotations
 
@@ -18,10 +18,16 @@ def pair_map(
     pairs: PairNorms, chosen: PairSpectrum, earlier: int, later: int, cell: str,
     spectrum: MatrixSpectrum, style: Style = STYLE,
 ) -> Figure:  # fmt: skip
-    """Plot the norm of dh_tau/dh_t for all pairs (left), and one pair's singular values (right).
+    """Plot the norms of dh_tau/dh_t for all pairs (left) and one pair's singular values (right).
 
-    chosen, earlier, later: the pair on the right and its steps, marked on the left. spectrum: of
-    the recurrent matrix, whose powers bound a plain network's singular values.
+    Args:
+        pairs: norms of all pairs.
+        chosen: singular values of the pair on the right.
+        earlier: step t of that pair, marked on the left.
+        later: its step tau.
+        cell: name of the cell; a plain network's singular values are compared with the bounds.
+        spectrum: spectrum of the recurrent matrix, whose powers are these bounds.
+        style: language, theme and scale of the figure.
     """
     text, sheet, half = style.text, Sheet(style), pairs.stride / 2
     sheet.legend(x=1, xanchor="right")
@@ -55,7 +61,7 @@ def pair_map(
 
 
 def _map(panel: Panel, pairs: PairNorms, earlier: int, later: int) -> None:
-    """The norms of all pairs, and a square around the chosen one."""
+    """Draw the norms of all pairs with a square around the chosen one."""
     text, color, steps = panel.style.text, panel.style.palette.truth, pairs.steps
     limit = int(np.clip(np.ceil(scales.largest(pairs.log10)), 1, _DEEPEST))
     panel.cells(

@@ -1,4 +1,4 @@
-"""The backward pass taken apart: the path of every error, one step after another, as LaTeX."""
+"""Gradient decomposed by path: one bar for each error, and the backward recursion."""
 
 from __future__ import annotations
 
@@ -10,17 +10,22 @@ from seqviz.figures.vanishing_gradients.style import log10
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
 
 _PLAIN = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-_INK = "rgb(17,22,29)"  # on the highlight, in either theme
+_INK = "rgb(17,22,29)"  # text on the highlight color, in both themes
 
 
 def path_bars(
     path_contributions: PathContributions, printed: bool = False, style: Style = STYLE
 ) -> Figure:
-    """Plot a bar for each error (left): its share of the gradient at t, along the gradient.
+    """Plot each error's share of the gradient at t (left) and the factors of that share (right).
 
-    The shares add up to the length of the gradient; the line is their running sum, the dotted one
-    the length that autograd finds. printed: the index as the text prints it, too. Right: what makes
-    a share: how much the path stretches at most, and how long the error is.
+    A share is the projection of the error's term on the gradient, so the shares add up to the
+    gradient's norm. Left: bars, a line for their running sum, and a dotted line for the norm by
+    autograd. Right: the largest stretch of each path, and the norm of the error.
+
+    Args:
+        path_contributions: terms of the gradient at t.
+        printed: True to add the shares with the index as printed in the course text.
+        style: language, theme and scale of the figure.
     """
     text, palette, result = style.text, style.palette, path_contributions
     count, shares, length = len(result.terms), result.along(result.terms), result.autograd_length
@@ -58,7 +63,16 @@ def path_bars(
 def share_bars(
     panel: Panel, later: np.ndarray, values: np.ndarray, key: str, color: str, hatched: bool = False
 ) -> None:
-    """Bars, and their running sum."""
+    """Draw bars with a line for their running sum.
+
+    Args:
+        panel: panel to draw in.
+        later: time step of each error.
+        values: share of each error.
+        key: text key of the bars; `{key}_sum` names the line.
+        color: CSS color.
+        hatched: True for hatched bars and a dashed line.
+    """
     text = panel.style.text
     lines = {"fillmode": "overlay", "fgcolor": panel.style.palette.grid}
     pattern = {"shape": "/" if hatched else "", **lines}
@@ -70,10 +84,15 @@ def share_bars(
 
 
 def unrolled_graph(recursion: Recursion, steps_taken: int, style: Style = STYLE) -> Figure:
-    """Plot the unrolled network with the gradient as far as it has come back, `steps_taken` steps.
+    """Plot the unrolled network with the gradient after `steps_taken` steps of backpropagation.
 
-    Below each state that has been reached: the length of dJ/dh_t. Above each output: its residual
-    dJ/dyhat_t. The arrow just taken is highlighted.
+    Below each reached state stands the norm of dJ/dh_t, above each output its residual dJ/dyhat_t.
+    The latest arrow is highlighted.
+
+    Args:
+        recursion: backward recursion with all its numbers.
+        steps_taken: number of steps taken back in time.
+        style: language, theme and scale of the figure.
     """
     text, last = style.text, len(recursion.total)
     time = list(range(1, last + 1))
@@ -101,7 +120,7 @@ def unrolled_graph(recursion: Recursion, steps_taken: int, style: Style = STYLE)
         ("figure.residual", recursion.residuals[:, 0], 1, 1.36),
     ):
         panel.words(text(key), 0.35, height, xanchor="right")
-        if since <= last:  # nothing to see: the numbers for the table behind the figure
+        if since <= last:  # invisible: numbers for the data table of the figure
             panel.unseen(time[since - 1 :], values[since - 1 :], text(key))
     existing = [f"t = {t}: {number(sizes[t - 1])}" for t in time[::-1] if t >= reached]
     return sheet.described("alt.recursion", last=last, taken=steps_taken,
@@ -109,7 +128,7 @@ def unrolled_graph(recursion: Recursion, steps_taken: int, style: Style = STYLE)
 
 
 def _nodes(panel: Panel, time: list[int], reached: int) -> None:
-    """States below, outputs above; the state just reached in the color of what is new."""
+    """Draw states below and outputs above; the latest state is highlighted."""
     palette, scale = panel.style.palette, panel.style.scale
     fills = [palette.highlight if t == reached else palette.band if t > reached else palette.grid
              for t in time]  # fmt: skip
@@ -119,7 +138,7 @@ def _nodes(panel: Panel, time: list[int], reached: int) -> None:
 
 
 def _arrows(panel: Panel, time: list[int], reached: int) -> None:
-    """Forward from state to state; back from outputs and from later states, as far as known."""
+    """Draw the forward arrows between states, and the backward arrows that have been computed."""
     palette = panel.style.palette
     for t in time[:-1]:
         _arrow(panel, (t, 0), (t + 1, 0), palette.baseline, 1.6, lift=0.09)
@@ -135,7 +154,7 @@ def _arrow(
     panel: Panel, start: tuple[float, float], end: tuple[float, float], color: str, width: float,
     lift: float = 0.0,
 ) -> None:  # fmt: skip
-    """An arrow from node to node, between their edges; `lift` above the line that joins them."""
+    """Draw an arrow between the edges of two nodes, `lift` above the line that joins them."""
     (x0, y0), (x1, y1) = start, end
     along, down = (0.26 * np.sign(x1 - x0), 0.0) if y0 == y1 else (0.0, 0.2)
     panel.words(
@@ -145,9 +164,13 @@ def _arrow(
 
 
 def recursion_step(recursion: Recursion, t: int) -> str:
-    """dJ/dh_t = (dh_{t+1}/dh_t)^T dJ/dh_{t+1} + W_yh^T dJ/dyhat_t with all its numbers.
+    """Return one step of the backward recursion as LaTeX with all its numbers.
 
-    t counts from 1; at the last step only the second term is there.
+    The step is dJ/dh_t = (dh_{t+1}/dh_t)^T dJ/dh_{t+1} + W_yh^T dJ/dyhat_t.
+
+    Args:
+        recursion: backward recursion.
+        t: time step, from 1; the last step has the second term only.
     """
     output = (
         rf"\underbrace{{{_matrix(recursion.readout.T)}}}_{{W_{{yh}}^\top}}"
@@ -172,6 +195,6 @@ def _matrix(values: np.ndarray) -> str:
 
 
 def _number(value: float) -> str:
-    """The digits that a screen shows, in LaTeX."""
+    """Return a number in LaTeX with the digits shown on screen."""
     mantissa, _, power = number(float(value)).replace("−", "-").partition(TIMES_TEN)
     return rf"{mantissa}\cdot 10^{{{power.translate(_PLAIN)}}}" if power else mantissa

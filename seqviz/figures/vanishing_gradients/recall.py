@@ -1,4 +1,4 @@
-"""Learning to remember: accuracy and gradients while cells train, and how far each can see."""
+"""Recall tasks: accuracy and gradients of cells in training, and the longest delay of each."""
 
 from __future__ import annotations
 
@@ -30,9 +30,14 @@ def race_course(done: CellComparison, style: Style = STYLE) -> Figure:
 def race_progress(
     trail: Sequence[ComparisonReport], settings: RecallSettings, style: Style = STYLE
 ) -> Figure:
-    """Plot `race_course` of a comparison that still runs, from its reports (at least one).
+    """Plot `race_course` of a running comparison from its reports.
 
-    The axis of the updates is that of the whole run: it does not move while the curves grow.
+    The axis of the updates is that of the whole run, so it does not move while the curves grow.
+
+    Args:
+        trail: reports so far, at least one.
+        settings: settings of the run.
+        style: language, theme and scale of the figure.
     """
     updates = np.array([report.update for report in trail])
     accuracy = np.array([report.accuracy for report in trail])
@@ -70,7 +75,7 @@ def _course(
 
 
 def _levels(panel: Panel, settings: RecallSettings) -> None:
-    """The accuracy from which a cell has learned the task and, of four symbols, that of chance."""
+    """Draw the accuracy that counts as learned and, for the task with four symbols, chance."""
     levels = [("learned", LEARNED, "dash")]
     if settings.task == "first":
         levels.append(("chance", baseline(settings.task).accuracy, "dot"))
@@ -80,14 +85,20 @@ def _levels(panel: Panel, settings: RecallSettings) -> None:
 
 
 def accuracy_by_delay(done: LongestDelay, style: Style = STYLE) -> Figure:
-    """Plot the accuracy of each cell at each delay; filled where it learned the task."""
+    """Plot the accuracy of each cell by delay; a cross marks a delay that was not learned."""
     return _ladder(done.settings.cells, done.delays, done.accuracy, done.learned, style)
 
 
 def accuracy_by_delay_progress(
     trail: Sequence[LongestDelayReport], settings: RecallSettings, style: Style = STYLE
 ) -> Figure:
-    """Plot `accuracy_by_delay` of a search that still runs, from its reports (at least one)."""
+    """Plot `accuracy_by_delay` of a running search.
+
+    Args:
+        trail: reports so far, at least one.
+        settings: settings of the search.
+        style: language, theme and scale of the figure.
+    """
     latest = {report.delay: report.accuracy for report in trail}
     delays, accuracy = np.array(list(latest)), np.array(list(latest.values()))
     return _ladder(settings.cells, delays, accuracy, accuracy >= LEARNED, style)

@@ -1,4 +1,4 @@
-"""The Jacobian of a GRU with constant gates: where its eigenvalues go, how its powers grow."""
+"""Jacobian of a GRU with constant gates: its eigenvalues and the growth of its powers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,16 @@ from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 def gated_jacobian(
     simplified_gru: SimplifiedGRU, update: float, reset: float, style: Style = STYLE
 ) -> Figure:
-    """Plot eigenvalues of W (hollow) and of the gated Jacobian (filled) with the unit circle.
+    """Plot eigenvalues (left) and the norm of the powers (right) of a gated Jacobian.
 
-    Right: the largest singular value of their k-th powers, and the identity's, by k. update, reset:
-    the gates, in [0, 1].
+    Left: eigenvalues of W (hollow) and of the gated Jacobian (filled) with the unit circle. Right:
+    the largest singular value of their k-th powers and of the identity's, by k.
+
+    Args:
+        simplified_gru: eigenvalues and norms.
+        update: update gate in [0, 1].
+        reset: reset gate in [0, 1].
+        style: language, theme and scale of the figure.
     """
     label, palette, result = style.labels("figure."), style.palette, simplified_gru
     plain, gated = result.eigenvalues_rnn, result.eigenvalues

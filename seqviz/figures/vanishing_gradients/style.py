@@ -1,4 +1,4 @@
-"""What the figures of gradients share: a cell's color, lines over many decades, a diamond."""
+"""Shared parts of the gradient figures: cell colors, lines over many decades, a diamond."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from seqviz.plotting.style import Palette
 
 
 def cell_color(cell: str, palette: Palette) -> str:
-    """The color of a cell; the linear and the ReLU network are relatives of the RNN."""
+    """Return the color of a cell; the linear and the ReLU network use colors of other roles."""
     return str(getattr(palette, {"linear": "truth", "relu": "mlp"}.get(cell, cell)))
 
 
@@ -29,9 +29,18 @@ def decades_line(
     over: str = "t",
     legend: bool | None = None,
 ) -> None:
-    """A line on a log axis; over a point its number, also where float64 has none (a gap).
+    """Draw a line on a log axis; the hover text has its number, even below float64 (a gap).
 
-    over: the symbol of x.
+    Args:
+        panel: panel to draw in.
+        x: x values.
+        log10: log10 of the y values.
+        name: name of the trace.
+        color: CSS color.
+        dash: Plotly dash style.
+        width: line width in pixels.
+        over: symbol of x in the hover text.
+        legend: as in `Panel.trace`.
     """
     panel.line(
         x, panel.powers(log10), name, color, dash=dash, width=width, legend=legend,
@@ -41,7 +50,7 @@ def decades_line(
 
 
 def diamond(panel: Panel, x: float, y: float, name: str, color: str, size: float = 13) -> None:
-    """A mark on a line: the place that is chosen, or found."""
+    """Draw a diamond that marks a chosen or computed point of a line."""
     edge = {"color": panel.style.palette.truth, "width": 1.2}
     panel.points(
         [x], [y], name, color, size=size, symbol="diamond", edge=edge, hover=False, legend=False,
@@ -50,11 +59,14 @@ def diamond(panel: Panel, x: float, y: float, name: str, color: str, size: float
 
 
 def bounds(spectrum: MatrixSpectrum) -> tuple[tuple[str, float, str], ...]:
-    """What bounds a plain network's Jacobian and what governs it in the end: name, value, dash."""
+    """Return name, value and dash of the bound and of the asymptotic rate of a plain Jacobian.
+
+    The bound is the largest singular value, the asymptotic rate the spectral radius.
+    """
     return ("sigma_max", spectrum.sigma_max, "dash"), ("radius", spectrum.radius, "dot")
 
 
 def log10(values: Float[np.ndarray, "values"] | float) -> Float[np.ndarray, "..."]:
-    """log10, and -inf of zero without a warning."""
+    """Return log10, with -inf for zero and no warning."""
     with np.errstate(divide="ignore"):
         return np.log10(np.asarray(values, float))

@@ -1,4 +1,4 @@
-"""What truncation loses, and what chance gives back."""
+"""Truncated backpropagation: its lost terms, and the mean of randomly truncated gradients."""
 
 from __future__ import annotations
 
@@ -18,9 +18,16 @@ _WINDOWS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 def kept_and_lost(
     terms: GradientTerms, truncation: Truncation, window: int, style: Style = STYLE
 ) -> Figure:
-    """Plot the terms of the gradient, the lost ones in gray (left), angle and length by window.
+    """Plot the terms of the gradient (left) and the truncation error by window (right).
 
-    window: the one of `terms`, marked on the right.
+    Left: lost terms are gray. Right: angle (top) and length (bottom) of the truncated gradient;
+    diamonds mark the window.
+
+    Args:
+        terms: kept and lost terms.
+        truncation: angle and length by window.
+        window: window of `terms`.
+        style: language, theme and scale of the figure.
     """
     text, palette = style.text, style.palette
     half = (terms.steps[1] - terms.steps[0]) / 2 if len(terms.steps) > 1 else 0.5
@@ -51,7 +58,7 @@ def kept_and_lost(
 
 
 def _maps(panel: Panel, terms: GradientTerms) -> None:
-    """The sizes of kept and of lost terms, over one another, on the same scale of decades."""
+    """Draw the sizes of kept and of lost terms on one color scale of decades."""
     text, sizes = panel.style.text, terms.log10[np.isfinite(terms.log10)]
     high = int(np.ceil(np.nanmax(terms.log10)))
     low = int(max(np.floor(sizes.min()), high - _DEEPEST)) if sizes.size else high - 1
@@ -73,7 +80,10 @@ def _maps(panel: Panel, terms: GradientTerms) -> None:
 
 
 def mean_of_draws(randomized: Randomized, style: Style = STYLE) -> Figure:
-    """Plot the distance of the mean of n randomly truncated gradients from the full one, by n."""
+    """Plot the distance of the mean of n randomly truncated gradients from the full one, by n.
+
+    The dotted line falls as 1/sqrt(n); the dashed line is fixed truncation.
+    """
     text, palette, draws = style.text, style.palette, randomized.draws
     sheet, sizes = Sheet(style), log10(np.append(randomized.error, randomized.fixed))
     panel = sheet.panel(

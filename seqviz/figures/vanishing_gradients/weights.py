@@ -1,4 +1,4 @@
-"""The gradient of a weight matrix, taken apart by the step that contributes."""
+"""Gradient of a weight matrix, decomposed by time step."""
 
 from __future__ import annotations
 
@@ -11,14 +11,21 @@ from seqviz.figures.vanishing_gradients.style import diamond
 from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes, scales
 
 _SUBSCRIPTS = {"hidden_hidden": "hh", "input_hidden": "hx", "readout": "yh"}
-_WRITTEN = 6  # rows whose labels find room
+_WRITTEN = 6  # maximum number of rows that are all labeled
 
 
 def weights_by_step(weight_steps: WeightSteps, matrix: str, t: int, style: Style = STYLE) -> Figure:
-    """Plot what each step adds to dJ/dW, along the gradient, and the sum from the end back.
+    """Plot each step's share of dJ/dW along the gradient (top) and three matrices (bottom).
 
-    Below: the addition of step t alone, the sum over all steps, and the gradient by autograd, on
-    one scale. matrix: its name in `bptt.MATRICES`. t: counted from 1.
+    The line is the sum of the shares from the end back, the dotted line the norm by autograd.
+    Bottom: the contribution of step t, the sum over all steps, and the gradient by autograd, on one
+    scale.
+
+    Args:
+        weight_steps: contributions of all steps.
+        matrix: name of the matrix in `bptt.MATRICES`.
+        t: time step, from 1.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure."), style.palette
     w = f"W<sub>{_SUBSCRIPTS[matrix]}</sub>"
@@ -42,7 +49,7 @@ def weights_by_step(weight_steps: WeightSteps, matrix: str, t: int, style: Style
 
 
 def _maps(sheet: Sheet, weight_steps: WeightSteps, w: str, t: int) -> None:
-    """Three maps of one size on one scale: step t, all steps, autograd."""
+    """Draw three matrices on one color scale: step t, all steps, autograd."""
     text = sheet.style.text
     maps = {"one": weight_steps.each[t - 1], "all": weight_steps.total,
             "autograd": weight_steps.autograd}  # fmt: skip
