@@ -1,1 +1,1 @@
-"""Figures of attention: maps, heads, and the way of one query step by step."""
+"""Figures of attention: maps, heads, and the computation of one query step by step."""

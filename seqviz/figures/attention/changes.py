@@ -1,4 +1,4 @@
-"""What changes when heads are switched off or a mask is put on."""
+"""Effects of switching heads off and of a changed mask."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes, escape
 from seqviz.plotting.scales import ColorScale
 
 _LEFT, _RIGHT = (0, 0.44), (0.68, 1)
-_CROSSED, _NAMED = 16, 20  # tokens of a mask whose crosses, and whose names, find room
+_CROSSED, _NAMED = 16, 20  # maximum number of tokens with crosses, and with names
 
 
 def head_switches(
@@ -23,12 +23,16 @@ def head_switches(
     mean: Change | None = None,
     style: Style = STYLE,
 ) -> Figure:
-    """Plot the switchboard of all heads, to be clicked (left), and what the change does (right).
+    """Plot a clickable grid of all heads (left) and the effect of switching some off (right).
 
-    Of a decoder (which has candidates) the probabilities of the next token before and after; of an
-    encoder how far each token's vector has moved (1 - cosine). off: (layer, head), each from 0.
-    change: with the outputs of these heads at zero. mean: with their mean outputs in place of them,
-    drawn beside.
+    Right, for a decoder (which has candidates): the probabilities of the next token before and
+    after; for an encoder: the distance (1 - cosine) that each token's vector has moved.
+
+    Args:
+        change: effect with the outputs of these heads set to zero.
+        off: (layer, head) of each head, from 0.
+        mean: effect with their mean outputs instead (mean ablation), drawn beside it.
+        style: language, theme and scale of the figure.
     """
     text, palette = style.text, style.palette
     on = np.ones((change.text.layers, change.text.heads), np.uint8)
@@ -48,7 +52,7 @@ def head_switches(
 
 
 def _next_tokens(sheet: Sheet, change: Change, mean: Change | None) -> str:
-    """The likeliest next tokens before and after, in words as well."""
+    """Draw the likeliest next tokens before and after, and return the alternative text."""
     text, palette = sheet.style.text, sheet.style.palette
     pieces, probabilities = change.candidates, change.probabilities
     names = [escape({"\t": "⇥"}.get(piece, piece.replace("\n", "⏎"))) for piece in pieces]
@@ -74,7 +78,7 @@ def _next_tokens(sheet: Sheet, change: Change, mean: Change | None) -> str:
 
 
 def _moved(sheet: Sheet, change: Change, mean: Change | None) -> str:
-    """How far each token's vector has moved, and in words which one has moved furthest."""
+    """Draw the distance that each token's vector has moved, and return the alternative text."""
     text, moved, palette = sheet.style.text, change.moved, sheet.style.palette
     pieces, name = change.text.pieces[: len(moved)], text("figure.moved")
     series = [("heads_zero", moved, palette.prediction)]
@@ -93,16 +97,16 @@ def _moved(sheet: Sheet, change: Change, mean: Change | None) -> str:
 
 
 def attention_mask(attention_map: AttentionMap, style: Style = STYLE) -> Figure:
-    """Plot who may look at whom, to be clicked (left), and one head under this mask (right).
+    """Plot a clickable attention mask (left) and one head under this mask (right).
 
-    x: key, y: query.
+    Columns are keys, rows are queries.
     """
     text, palette = style.text, style.palette
     pieces, allowed = attention_map.text.pieces, attention_map.allowed
     keys = axes.tokens(style, pieces, text("figure.keys"), limit=_NAMED)
     queries = axes.tokens(style, pieces, text("figure.queries"), upright=True)
     sheet = Sheet(style)
-    others = {**queries, "showticklabels": False, "title": {"text": ""}}  # as on the left
+    others = {**queries, "showticklabels": False, "title": {"text": ""}}  # named on the left
     title = text("figure.head_label", layer=attention_map.layer, head=attention_map.head)
     mask, head = sheet.row((keys, queries), (keys, others), gaps=(0.42, 0.52, 0.94),
                            titles=(text("figure.who_may"), title))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Heads compared by one number each: as a grid of all, and the foremost of them as bars."""
+"""Heads compared by one number each: a grid of all, and bars of the largest values."""
 
 from __future__ import annotations
 
@@ -15,16 +15,21 @@ from seqviz.figures.attention.head_grid import HeadGrid
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, scales
 
 _GRID, _BARS = (0.0, 0.5), (0.68, 1.0)
-_MOST = 10  # heads that have a bar
+_MOST = 10  # maximum number of heads with a bar
 
 
 def heads_by_measure(
     mosaic: Mosaic, measure: str, layer: int, head: int, style: Style = STYLE
 ) -> Figure:
-    """Plot all heads as a grid, to be clicked (left), and those with the most of a measure (right).
+    """Plot a clickable grid of all heads (left) and those with the largest measure (right).
 
-    measure: a field of `Habits`; shares have a scale that ends at 1, and a line from where on a
-    head is named after it. layer, head: the chosen ones, from 0, the last where there are fewer.
+    Args:
+        mosaic: attention maps and habits of all heads.
+        measure: field of `Habits`; the scale of a share ends at 1, and a dotted line marks the
+            value from which a head is named after its habit.
+        layer: layer of the outlined head, from 0; the last where there are fewer.
+        head: the head, likewise.
+        style: language, theme and scale of the figure.
     """
     return _ranked(
         getattr(mosaic.habits, measure), style.text(f"figure.habit_{measure}"), (layer, head),
@@ -35,10 +40,16 @@ def heads_by_measure(
 
 
 def head_importance(effects: Effects, layer: int, head: int, style: Style = STYLE) -> Figure:
-    """Plot what is lost when each head alone is switched off, for this text.
+    """Plot the loss from switching off each head alone, for one text.
 
-    Bits of the next token (decoder) or the cosine of the sentence vector (encoder); heads that were
-    not switched off yet are blank. layer, head: the chosen ones, from 0.
+    The loss is in bits of the next token (decoder) or in cosine of the sentence vector (encoder).
+    Heads that were not switched off yet are blank.
+
+    Args:
+        effects: loss by head.
+        layer: layer of the outlined head, from 0.
+        head: the head, from 0.
+        style: language, theme and scale of the figure.
     """
     measure = style.text("figure.lost_bits" if effects.decoder else "figure.lost_cosine")
     return _ranked(effects.change, measure, (layer, head), style)
@@ -47,12 +58,25 @@ def head_importance(effects: Effects, layer: int, head: int, style: Style = STYL
 def importance_so_far(
     trail: Sequence[Effects], layer: int, head: int, style: Style = STYLE
 ) -> Figure:
-    """Plot the same while heads are still being switched off, one after the other."""
+    """Plot `head_importance` of a running measurement.
+
+    Args:
+        trail: reports so far; the latest is drawn.
+        layer: layer of the outlined head, from 0.
+        head: the head, from 0.
+        style: language, theme and scale of the figure.
+    """
     return head_importance(trail[-1], layer, head, style)
 
 
 def head_names(habits: Habits, text: Text, shares: bool = True) -> list[list[str]]:
-    """What each head does, in the reader's words, perhaps with the share that says so."""
+    """Return the name of each head's habit [layer][head] in the reader's language.
+
+    Args:
+        habits: measured habits.
+        text: texts of the style.
+        shares: True to append the share that the name rests on.
+    """
     layers, heads = habits.entropy.shape
 
     def called(layer: int, head: int) -> str:
@@ -74,7 +98,7 @@ def _ranked(
     share: bool = False,
     named_from: float | None = None,
 ) -> Figure:
-    """values: one number a head, nan where it is not known yet. names: what each head does."""
+    """Plot one value for each head, nan where unknown; `names` are the names of their habits."""
     layers, heads = values.shape
     finite = values[np.isfinite(values)]
     order = ranked(np.nan_to_num(values, nan=-np.inf), min(_MOST, finite.size))
@@ -86,7 +110,7 @@ def _ranked(
         values.astype(np.float32), measure,
         scales.unit_scale(min(0.0, float(finite.min(initial=0))), top),
         xgap=1, ygap=1, hoverongaps=False,
-        colorbar=scales.color_bar(style, "", x=_GRID[1] + 0.01),  # its name stands over the grid
+        colorbar=scales.color_bar(style, "", x=_GRID[1] + 0.01),  # the headline names it
         hover=grid.hover("figure.hover_measure", measure=measure, value="%{z:.3g}"),
     )  # fmt: skip
     chosen = min(chosen[0], layers - 1), min(chosen[1], heads - 1)
@@ -111,7 +135,7 @@ def _bars(
     labels: Sequence[str],
     chosen: tuple[int, int],
 ) -> Panel:
-    """The foremost heads, (layer, head) in this order, with their numbers and what they do."""
+    """Draw the heads in this order as bars with their values and the names of their habits."""
     palette, text = sheet.style.palette, sheet.style.text
     lengths = [float(values[position]) for position in order]
     panel = sheet.panel(

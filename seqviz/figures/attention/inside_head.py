@@ -1,4 +1,4 @@
-"""One head from the inside: the products of a query with the keys, and the way to the weights."""
+"""Computation inside one head: products of a query with the keys, scores and weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from seqviz.core.i18n import number
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, escape, scales
 from seqviz.plotting.tokens import numbered
 
-_WRITTEN = 16  # tokens whose numbers find room above the bars
+_WRITTEN = 16  # maximum number of tokens with numbers at the bars
 _GAPS = (0.3, 0.33, 0.63, 0.67, 0.8, 0.84, 0.97)
 _HEIGHT, _GAP = 0.19, 0.08  # of the panels from scores to weights
 _LAST = {"weight": "weights", "value": "carried"}
@@ -24,8 +24,14 @@ def query_key_products(
     """Plot from left to right the query and all keys, their products by entry, scores, weights.
 
     The first row of the left panel is the query's vector. A row of products sums to the score
-    before it is divided. query, key: from 1, the last token where there are fewer. by: "value" for
-    weights times the norms of the values. A click on a row chooses the key (y).
+    before division. A click on a row chooses the key (y).
+
+    Args:
+        head_parts: intermediate results of the head.
+        query: query, from 1; the last token where there are fewer.
+        key: key, likewise.
+        by: "weight", or "value" for weights times the norms of the values.
+        style: language, theme and scale of the figure.
     """
     text, pieces, last = style.text, head_parts.text.pieces, _LAST[by]
     tokens, d_k = head_parts.keys.shape
@@ -45,7 +51,7 @@ def query_key_products(
         _along(*item) for item in zip(stages, (names[2], text(f"figure.axis_{last}")), strict=True)
     ]
     rows = _rows(head_parts, query, style)
-    # On a phone these have their own labels: none for the query, whose row is in the first only.
+    # On a phone each panel has its own labels; only the first panel has a row for the query.
     own = ["", *rows["ticktext"][1:]]
     others = {**rows, "ticktext": own, "showticklabels": False, "title": {"text": ""}}
     sheet = Sheet(style)
@@ -68,7 +74,7 @@ def query_key_products(
 
 
 def _along(row: np.ndarray, title: str) -> dict[str, Any]:
-    """The axis of bars that lie on their sides, with room for their numbers."""
+    """Return the axis of horizontal bars, with room for their numbers."""
     low, high = np.nanmin(row, initial=0), np.nanmax(np.abs(row), initial=0) or 1.0
     return axes.axis(
         title, range=[low - 0.5 * high if low < 0 else 0, 1.5 * high], nticks=3, showgrid=False
@@ -76,7 +82,7 @@ def _along(row: np.ndarray, title: str) -> dict[str, Any]:
 
 
 def _rows(head_parts: HeadParts, query: int, style: Style) -> dict[str, Any]:
-    """The query in row 0, and all keys below it from row 1."""
+    """Return the axis with the query in row 0 and the keys from row 1 on."""
     pieces = head_parts.text.pieces
     labels = [f"<b>{escape(pieces[query - 1])}</b> q", *map(escape, pieces)]
     named: dict[str, Any] = {"tickvals": list(range(len(labels))), "ticktext": labels}
@@ -89,7 +95,7 @@ def _rows(head_parts: HeadParts, query: int, style: Style) -> dict[str, Any]:
 
 
 def _entries(panel: Panel, z: np.ndarray, name: str, key: int, first: int = 1) -> None:
-    """Vectors as rows from `first` on; the row of the chosen key is outlined."""
+    """Draw vectors as rows from `first` on, with an outline around the row of the chosen key."""
     anchor = {"key": "%{y}", "entry": "%{x}", "value": "%{z:.4f}"}
     panel.cells(
         z.astype(np.float32), name, scales.signed(float(np.percentile(np.abs(z), 99)) or 1.0),
@@ -103,7 +109,7 @@ def _bars(
     panel: Panel, values: np.ndarray, name: str, key: int, written: Sequence[str] | None,
     sideways: bool = False, **more: Any,
 ) -> None:  # fmt: skip
-    """One bar a key, with its number; that of the chosen key is lit."""
+    """Draw a bar with its number for each key; that of the chosen key is highlighted."""
     colors = [panel.style.palette.prediction] * len(values)
     colors[key - 1] = panel.style.palette.highlight
     at, length = ("y", "x") if sideways else ("x", "y")
@@ -117,20 +123,26 @@ def _bars(
 def scores_to_weights(
     head_parts: HeadParts, query: int, key: int, by: str = "weight", style: Style = STYLE
 ) -> Figure:
-    """Plot from top to bottom one query's way to its weights: q·k, divided, masked, softmax.
+    """Plot one query's scores from top to bottom: q·k, divided, masked, after the softmax.
 
-    query, key: from 1, the last token where there are fewer; a click on a bar chooses the key (x).
-    by: with "value" the weights times the norms of the values stand below, and the divided scores
-    only after the mask.
+    A click on a bar chooses the key (x).
+
+    Args:
+        head_parts: intermediate results of the head.
+        query: query, from 1; the last token where there are fewer.
+        key: key, likewise.
+        by: "weight", or "value" to replace the panel of divided scores by one of weights times the
+            norms of the values at the bottom.
+        style: language, theme and scale of the figure.
     """
     text, pieces = style.text, head_parts.text.pieces
     query, key = min(query, len(pieces)), min(key, len(pieces))
     at, few = query - 1, len(pieces) <= _WRITTEN
     names = ["scores", "scaled", "masked", "weights"]
-    if by == "value":  # in place of a stage, or the panels would be too low
+    if by == "value":  # replaces a stage, because five panels would be too low
         names = ["scores", "masked", "weights", "carried"]
     stages = {name: getattr(head_parts, name)[at].astype(float) for name in names}
-    # On a phone the numbers would run into one another: those that find no room are left out.
+    # Numbers that do not fit are left out, because they would overlap on a phone.
     sheet = Sheet(style, uniformtext={"minsize": 10 * style.scale, "mode": "hide"})
     x: Any = axes.tokens(style, pieces, text("figure.keys"), anchor=f"y{len(stages)}")
     for row, (stage, values) in enumerate(stages.items()):
@@ -162,7 +174,7 @@ def scores_to_weights(
 
 
 def _upright(stage: str, values: np.ndarray, style: Style) -> dict[str, Any]:
-    """The axis of a stage, with a line at zero and room for the numbers at the bars."""
+    """Return the axis of a stage, with a line at zero and room for the numbers at the bars."""
     finite = values[np.isfinite(values)]
     low, high = float(finite.min(initial=0)), float(finite.max(initial=0))
     reach = (high - low) or 1.0

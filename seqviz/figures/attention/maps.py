@@ -1,4 +1,4 @@
-"""Attention weights: all heads of all layers as one picture, and one matrix at a time, exact."""
+"""Attention weights: all heads of all layers in one image, and single matrices."""
 
 from __future__ import annotations
 
@@ -13,17 +13,22 @@ from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales
 from seqviz.plotting.weights_color import picture
 
 _GAP = 2  # pixels between two tiles
-_TILE = 56  # pixels of a tile at least
+_TILE = 56  # minimum size of a tile in pixels
 _SHOWN = {"weight": "weight", "value": "carried"}
 
 
 def head_mosaic(mosaic: Mosaic, layer: int, head: int, style: Style = STYLE) -> Figure:
-    """Plot every head as a small map, all in one image; a click gives the head.
+    """Plot the attention map of every head as a tile of one image; a click chooses the head.
 
-    Where there are more layers than heads, layers run from left to right. layer, head: the chosen
-    ones, from 0, the last where there are fewer. On hover: what a head does, its entropy in bits,
-    and how many tokens away it looks. Where `mosaic` shows weights times norms of values, one scale
-    holds for all heads.
+    Layers run from left to right where there are more layers than heads. The hover text has the
+    habit of a head, its entropy in bits and its mean distance in tokens. Where `mosaic` has weights
+    times norms of values, all heads share one scale.
+
+    Args:
+        mosaic: attention maps and habits of all heads.
+        layer: layer of the outlined head, from 0; the last where there are fewer.
+        head: the head, likewise.
+        style: language, theme and scale of the figure.
     """
     text, entropy = style.text, mosaic.habits.entropy
     layers, heads = entropy.shape
@@ -34,7 +39,7 @@ def head_mosaic(mosaic: Mosaic, layer: int, head: int, style: Style = STYLE) -> 
     grid.cells(
         entropy.astype(np.float32), text("figure.entropy_bits"), scales.unit_scale(), bar=None,
         text=grid.turned(_said(mosaic, style)), hover="%{text}",
-        opacity=0,  # the picture is seen; this is what hovers and clicks meet
+        opacity=0,  # the image is visible; the cells receive hovers and clicks
     )  # fmt: skip
     sheet.page["images"] = [_picture(grid.turned(mosaic.tiles), mosaic.max_weight)]
     grid.panel.key(scales.weights(mosaic.max_weight), text(f"figure.{_SHOWN[mosaic.by]}"))
@@ -52,7 +57,7 @@ def head_mosaic(mosaic: Mosaic, layer: int, head: int, style: Style = STYLE) -> 
 
 
 def _said(mosaic: Mosaic, style: Style) -> np.ndarray:
-    """What stands over each head, [layer, head]."""
+    """Return the hover text of each head, [layer, head]."""
     habits, text = mosaic.habits, style.text
 
     def over(layer: int, head: int, name: str) -> str:
@@ -65,12 +70,12 @@ def _said(mosaic: Mosaic, style: Style) -> np.ndarray:
 
 
 def _picture(tiles: np.ndarray, maximum: float) -> dict[str, Any]:
-    """The tiles [row, column, query, key] as an image behind the cells of the grid."""
+    """Return the tiles [row, column, query, key] as a layout image behind the cells of the grid."""
     source, (high, wide) = picture(tiles, _GAP, _TILE, maximum)
     rows, columns = tiles.shape[:2]
     return {
         "source": source, "xref": "x", "yref": "y", "layer": "below",
-        # Half of the gap to the left of each tile, so that the outline of the chosen one is even.
+        # Half of the gap lies on the left of each tile, which centers the outline on it.
         "x": -0.5 + _GAP / wide / 2, "y": -0.5 + _GAP / high / 2, "sizex": columns, "sizey": rows,
         "xanchor": "left", "yanchor": "top", "sizing": "stretch",
     }  # fmt: skip
@@ -79,10 +84,16 @@ def _picture(tiles: np.ndarray, maximum: float) -> dict[str, Any]:
 def attention_map(
     attention_map: AttentionMap, query: int, key: int, style: Style = STYLE
 ) -> Figure:
-    """Plot the weights of a head, or a mean over heads, with their tokens.
+    """Plot the attention weights of a head, or a mean over heads, with their tokens.
 
-    query, key: the chosen cell, from 1, the last token where there are fewer; its row and the cell
-    are outlined, and a click gives another (x key, y query). Blank where the mask forbids to look.
+    The row of the query and the chosen cell are outlined; a click chooses another cell (x key, y
+    query). Masked cells are blank.
+
+    Args:
+        attention_map: weights, tokens and mask.
+        query: query, from 1; the last token where there are fewer.
+        key: key, likewise.
+        style: language, theme and scale of the figure.
     """
     if attention_map.head >= 0:
         title = style.text("figure.head_label", layer=attention_map.layer, head=attention_map.head)
@@ -94,7 +105,14 @@ def attention_map(
 
 
 def rollout_map(attention_map: AttentionMap, query: int, key: int, style: Style = STYLE) -> Figure:
-    """Plot attention rollout up to the layer of a map; query and key as in `attention_map`."""
+    """Plot attention rollout up to the layer of a map.
+
+    Args:
+        attention_map: rollout, tokens and mask.
+        query: query, as in `attention_map`.
+        key: key, likewise.
+        style: language, theme and scale of the figure.
+    """
     title = style.text("figure.rollout_to", layer=attention_map.layer)
     return _map(attention_map, title, query, key, style)
 
@@ -118,7 +136,7 @@ def _map(attention_map: AttentionMap, title: str, query: int, key: int, style: S
     panel.outline(color, column=key, row=query, width=3.5)
     values = {"query": escape(of_query), "key": escape(to_key), "weight": weight}
     carried = "" if attention_map.by == "weight" else "_carried"
-    # Two lines: a phone has no room for both in one.
+    # Two lines, because one is too long for a phone.
     sheet.headline(f"{escape(title)}<br>{text(f'figure.chosen_weight{carried}', **values)}")
     sheet.margin(t=58 * style.scale)
     return sheet.described(

@@ -1,4 +1,4 @@
-"""What scaling does to the softmax as queries and keys become longer."""
+"""Effect of scaling on the softmax by length of queries and keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUANTITIES = ("entropy", "largest", "gradient", "variance")
 _TICKS = [4**k for k in range(6)]
 _BASE = 64  # d_k of the base Transformer (Vaswani et al. 2017)
 _HOVER = "d<sub>k</sub> = %{x:d}: %{y:.3g}"
-LOOK = {  # of each scaling: key of its words, role in the palette, dash, width
+LOOK = {  # text key, role in the palette, dash and width of each scaling
     "none": ("none", "truth", "solid", 3.0),
     "d_k": ("by_d_k", "prediction", "solid", 3.0),
     "d": ("by_d", "baseline", "dash", 2.2),
@@ -29,10 +29,17 @@ def saturation_lines(
 ) -> Figure:
     """Plot a quantity of the softmax over d_k (log axis), one line for each scaling.
 
-    quantity: "entropy" of the weights (bits) with the most that it can be, "largest" weight,
-    "gradient", the mean norm of the softmax's Jacobian, or "variance" of what enters the softmax,
-    on a log axis, with the theory's. A line stands at d_k = 64.
-    Raises ValueError for another quantity.
+    A vertical line marks d_k = 64, of the base Transformer.
+
+    Args:
+        softmax_saturation: simulated quantities.
+        quantity: "entropy" of the weights (bits) with its maximum, "largest" weight, "gradient"
+            (mean norm of the softmax's Jacobian), or "variance" of the softmax's input with theory,
+            on a log axis.
+        style: language, theme and scale of the figure.
+
+    Raises:
+        ValueError: another quantity.
     """
     if quantity not in QUANTITIES:
         raise ValueError(f"The quantity is one of {', '.join(QUANTITIES)}, not {quantity!r}.")
@@ -53,7 +60,7 @@ def saturation_lines(
     for (_, role, dash, width), name, line, error in zip(lines, names, values, errors, strict=True):
         panel.line(d_k, line, name, getattr(style.palette, role), width=width, dash=dash,
                    customdata=error, hover=hover + NAMED)  # fmt: skip
-    if quantity == "entropy":  # at most: the same weight on all keys
+    if quantity == "entropy":  # the maximum: equal weights on all keys
         bits = math.log2(softmax_saturation.keys)
         maximum = label("most", keys=softmax_saturation.keys, bits=bits)
         panel.reference(d_k[[0, -1]], np.array([bits, bits]), maximum, width=1.6,
@@ -75,7 +82,7 @@ def _dimensions(d_k: Int[np.ndarray, "size"], title: str) -> dict[str, Any]:
 
 
 def _upright(softmax_saturation: SoftmaxSaturation, quantity: str, title: str) -> dict[str, Any]:
-    """From zero, or decades for the variance, which runs over three."""
+    """Return an axis from zero, or decades for the variance, which spans three."""
     if quantity == "variance":
         return axes.decades(
             np.log10([*softmax_saturation.variance, *softmax_saturation.theory]).ravel(), title

@@ -1,4 +1,4 @@
-"""Self-attention on eight words, stage by stage: what goes in, what comes out, where it goes."""
+"""Self-attention on eight words, one figure for each stage."""
 
 from __future__ import annotations
 
@@ -14,13 +14,24 @@ def walk_stage(
     walk: AttentionWalkthrough, stage: str, head: int, query: int, key: int, part: str = "query",
     joined: bool = False, style: Style = STYLE,
 ) -> Figure:  # fmt: skip
-    """Plot one stage, its input on the left and its result on the right, the row of a query lit.
+    """Plot the inputs (left) and the result (right) of one stage, with a query's row outlined.
 
-    stage: one of `STAGES`. head: from 0. query, key: words counted from 1; a click on a matrix of
-    words against words gives both (x = key, y = query). part: which projection the stage "project"
-    shows, "query", "key" or "value"; its row is that of the word which plays this part. joined:
-    there the heads' matrices stand as one, of which each head has its columns.
-    Raises ValueError for a stage, part, head or word that there is not.
+    A click on a matrix of words by words chooses both words (x = key, y = query).
+
+    Args:
+        walk: all intermediate results.
+        stage: one of `STAGES`.
+        head: head, from 0.
+        query: query, words counted from 1.
+        key: key, likewise.
+        part: projection of the stage "project": "query", "key" or "value"; the outlined row is that
+            of the word in this part.
+        joined: True to join the heads' matrices of that stage into one with a block of columns for
+            each.
+        style: language, theme and scale of the figure.
+
+    Raises:
+        ValueError: unknown stage, part, head or word.
     """
     if stage not in STAGES or part not in PROJECTIONS:
         raise ValueError(f"There is no stage {stage!r} with the part {part!r}.")
@@ -34,9 +45,16 @@ def walk_stage(
 
 
 def walk_basic(walk: AttentionWalkthrough, query: int, key: int, style: Style = STYLE) -> Figure:
-    """Plot attention without parameters: words, their products, and the weights; words from 1.
+    """Plot attention without parameters: words, their products, and the weights.
 
-    Raises ValueError for a word that there is not.
+    Args:
+        walk: all intermediate results.
+        query: query, words counted from 1.
+        key: key, likewise.
+        style: language, theme and scale of the figure.
+
+    Raises:
+        ValueError: unknown word.
     """
     words = len(walk.words)
     if not (1 <= query <= words and 1 <= key <= words):

@@ -1,4 +1,4 @@
-"""A hypothesis about a head on many texts: all heads by their mean, one head trial by trial."""
+"""Hypotheses about a head on many texts: means of all heads, and single trials of one."""
 
 from __future__ import annotations
 
@@ -14,16 +14,22 @@ from seqviz.plotting.progress_figure import share_done
 
 _GRID, _TRIALS = (0.0, 0.36), (0.7, 1.0)
 _FEW_ROWS = (0.3, 1.0)
-_NAMED = 9  # heads or layers side by side whose numbers find room on a phone
+_NAMED = 9  # maximum number of columns that are all numbered on a phone
 
 
 def head_on_pairs(head_trials: HeadTrials, layer: int, head: int, style: Style = STYLE) -> Figure:
-    """Plot all heads by their part of the right noun (left), and one head pair by pair (right).
+    """Plot all heads by their share on the right noun (left), and one head by pair (right).
 
-    Of each pair the part of the first noun in the sentence in which it is right, and in the one in
-    which it is wrong: a head that follows the word that changes has the first on the right of 50%
-    and the second on the left of it, one that ignores that word has both in one place. layer,
-    head: from 0, the last where there are fewer; a click on the grid gives another.
+    Right: for each pair, the share of the first noun in the sentence in which it is right (filled)
+    and in the one in which it is wrong (hollow). A head that follows the changed word has the
+    filled dot right of 50% and the hollow one left of it; a head that ignores the word has both in
+    one place. A click on the grid chooses the head.
+
+    Args:
+        head_trials: shares by pair and head.
+        layer: layer of the head, from 0; the last where there are fewer.
+        head: the head, likewise.
+        style: language, theme and scale of the figure.
     """
     sheet, layer, head = _grid(head_trials, layer, head, style)
     text, palette = style.text, style.palette
@@ -47,10 +53,16 @@ def head_on_pairs(head_trials: HeadTrials, layer: int, head: int, style: Style =
 
 
 def head_on_texts(head_trials: HeadTrials, layer: int, head: int, style: Style = STYLE) -> Figure:
-    """Plot all heads by their mean share (left), and one head on each text, by size (right).
+    """Plot all heads by their mean share (left), and one head's sorted shares by text (right).
 
-    The mean has its 95% interval, and a line stands where a head is that gives all alike.
-    layer, head: from 0, the last where there are fewer; a click on the grid gives another.
+    The band is the mean's 95% interval; the dotted line is the share with uniform weights. A click
+    on the grid chooses the head.
+
+    Args:
+        head_trials: shares by text and head.
+        layer: layer of the head, from 0; the last where there are fewer.
+        head: the head, likewise.
+        style: language, theme and scale of the figure.
     """
     sheet, layer, head = _grid(head_trials, layer, head, style)
     text, palette = style.text, style.palette
@@ -73,21 +85,21 @@ def head_on_texts(head_trials: HeadTrials, layer: int, head: int, style: Style =
 
 
 def trials_so_far(done: Any, style: Style = STYLE) -> Figure:
-    """Plot how much of the texts has been read."""
+    """Plot the share of texts read so far."""
     return share_done(
         done, style, read="figure.texts_read", of="figure.all_texts", alt="alt.trials_so_far"
     )
 
 
 def _grid(head_trials: HeadTrials, layer: int, head: int, style: Style) -> tuple[Sheet, int, int]:
-    """The sheet with all heads on its left, and the chosen one."""
+    """Return a sheet with all heads on its left, and the chosen layer and head."""
     means = head_trials.means
     layers, heads = means.shape
     layer, head = min(layer, layers - 1), min(head, heads - 1)
     measure = style.text(f"figure.share_{head_trials.hypothesis}")
     sheet = Sheet(style)
     even = head_trials.hypothesis == "pronoun"
-    # The pairs have names, one a row: on a phone they take the larger part of the height.
+    # The names of the pairs, one a row, take the larger part of a phone's height.
     up = _FEW_ROWS if even else (0.0, 1.0)
     grid = HeadGrid(sheet, layers, heads, across=_GRID, up=up, named=_NAMED)
     reach = 100 * (float(np.abs(means - head_trials.even).max()) or 0.01)
@@ -105,7 +117,7 @@ def _grid(head_trials: HeadTrials, layer: int, head: int, style: Style) -> tuple
         hover=grid.hover("figure.hover_measure", measure=measure, value="%{text}"),
     )  # fmt: skip
     grid.outline(layer, head)
-    if even:  # the color of what is chosen is that of what is above even
+    if even:  # the highlight color is also that of values above chance
         at = (layer, head) if grid.deep else (head, layer)
         grid.panel.outline(style.palette.truth, column=at[0], row=at[1], width=1.5)
     grid.panel.title(_measure(head_trials, style))
@@ -115,7 +127,7 @@ def _grid(head_trials: HeadTrials, layer: int, head: int, style: Style) -> tuple
 
 
 def _measure(head_trials: HeadTrials, style: Style) -> str:
-    """What is counted, with its unit where the scale does not have it."""
+    """Return the name of the measure, with its unit where the color scale has none."""
     measure = style.text(f"figure.share_{head_trials.hypothesis}")
     even = head_trials.hypothesis == "pronoun"
     return measure if even else style.text("figure.in_percent", measure=measure)

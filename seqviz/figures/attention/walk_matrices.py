@@ -1,4 +1,4 @@
-"""Matrices side by side, and the marks on them: outlines, hatches, sums, a formula above each."""
+"""Matrices side by side, with outlines, hatches, sums and a formula above each."""
 
 from __future__ import annotations
 
@@ -12,26 +12,38 @@ from jaxtyping import Bool, Shaped
 
 from seqviz.plotting import Panel, Sheet, Style, axes, escape, scales
 
-ABOVE = 68  # pixels over the panels: a line of text, and a title for each
-_ROOM = 1.25  # colors end here times the largest number: text is read on the strongest one, too
-_BAR = 0.085  # share of the width that the color bar takes
-_LABELS = {"words": 0.165, "numbers": 0.095, "hidden": 0.055}  # the same for names of rows
+ABOVE = 68  # pixels above the panels: a line of text and the titles
+_ROOM = 1.25  # color limit over the largest number; keeps text readable on the strongest color
+_BAR = 0.085  # width of the color bar, as a share of the sheet
+_LABELS = {"words": 0.165, "numbers": 0.095, "hidden": 0.055}  # the same for row labels
 _VALUES = {"signed": "%{z:.4f}", "weights": "%{z:.5~g}", "plain": "%{z}"}
 _TAG = re.compile(r"<[^>]+>")
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """One matrix; rows and columns are counted from 1.
+    """Matrix of a figure; rows and columns are counted from 1.
 
-    title: its formula; without tags what it holds, unless `name` says that. rows, columns: names of
-    the axes. words: for which axes the words are the labels, "r", "c", both or none. share: of the
-    width. kind: "signed" (colors symmetric about zero), "weights" (in [0, 1]) or "plain". limit:
-    of the colors; 0: its own largest. digits: decimals in the cells; None: on hover only. row,
-    column: outlined. block: first and last column (or row, with `upright`) of a part outlined with
-    dashes. forbidden: hatched cells. sums: of rows and columns beside them. room: rows to leave
-    place for. hidden: no labels for rows, those of the neighbor on the left hold. unnamed: none
-    for columns, those of the neighbor on the right hold.
+    Attributes:
+        title: its formula.
+        z: its values.
+        rows: title of the row axis.
+        columns: title of the column axis.
+        words: axes labeled with the words: "r", "c", "rc" or "".
+        share: width relative to the other matrices.
+        kind: "signed" (colors symmetric about zero), "weights" (in [0, 1]) or "plain".
+        limit: limit of the colors; 0 for its own largest value.
+        digits: decimals in the cells; None for numbers in the hover text only.
+        row: outlined row.
+        column: outlined column.
+        block: first and last column (or row, with `upright`) of a part outlined with dashes.
+        upright: True where `block` counts rows.
+        forbidden: True for hatched cells.
+        sums: True to show the sums of rows and columns beside them.
+        room: minimum number of rows to reserve space for.
+        hidden: True for no row labels; those of the neighbor on the left apply.
+        unnamed: True for no column labels; those of the neighbor on the right apply.
+        name: plain-text name; by default the title without tags.
     """
 
     title: str
@@ -56,29 +68,36 @@ class Matrix:
 
     @property
     def picked(self) -> bool:
-        """Whether a click names a query and a key: words on both sides."""
+        """True where a click chooses a query and a key: words on both sides."""
         return self.words == "rc"
 
     @property
     def called(self) -> str:
-        """What it holds, in plain text."""
+        """Name in plain text."""
         return self.name or bare(self.title)
 
 
 def bare(text: str) -> str:
-    """A formula without the tags that raise and lower its letters."""
+    """Return a formula without the tags for superscripts and subscripts."""
     return _TAG.sub("", text)
 
 
 def written(values: Any, digits: int) -> Any:
-    """A number, or an array of them, with a true minus sign; no zero has a sign."""
+    """Return numbers as text with a true minus sign; zero has no sign."""
     rounded = np.round(np.asarray(values, float), digits) + 0.0
     text = np.char.replace(np.char.mod(f"%.{digits}f", rounded), "-", "−")
     return np.where(np.isneginf(values), "−∞", text)
 
 
 def draw(matrices: Sequence[Matrix], words: Sequence[str], label: str, style: Style) -> Sheet:
-    """These side by side, the last one with its color bar; `label` stands above from the left."""
+    """Draw matrices side by side; the last one has a color bar.
+
+    Args:
+        matrices: matrices from left to right.
+        words: labels of the axes named in `Matrix.words`.
+        label: headline, aligned left.
+        style: language, theme and scale of the figure.
+    """
     headline = {
         "text": label,
         "font": {"size": 14 * style.scale, "color": style.palette.prediction},
@@ -108,7 +127,7 @@ def draw(matrices: Sequence[Matrix], words: Sequence[str], label: str, style: St
 
 
 def _domains(matrices: Sequence[Matrix]) -> list[list[float]]:
-    """Where each stands from left to right, with room for the names of its rows."""
+    """Return the horizontal domain of each matrix, with room for its row labels."""
     gaps = [0.0]
     for matrix in matrices[1:]:
         kind = "hidden" if matrix.hidden else "words" if "r" in matrix.words else "numbers"
@@ -123,7 +142,7 @@ def _domains(matrices: Sequence[Matrix]) -> list[list[float]]:
 
 
 def _axis(title: str, length: int, words: Sequence[str]) -> dict[str, Any]:
-    """Places from 1, with their words or with a few numbers."""
+    """Return an axis from 1, labeled with the words or with a few numbers."""
     if words:
         return axes.names([escape(word) for word in words], title)
     step = next(s for s in (1, 4, 8, 16, 32, 64, 128) if length / s <= 4)
@@ -145,9 +164,9 @@ def _cells(panel: Panel, matrix: Matrix, barred: bool) -> None:
     if below.any():
         keys["hovertext"] = written(z, 4)
     if matrix.digits is not None:
-        keys["text"] = np.where(below, "", written(z, matrix.digits))  # marked apart
+        keys["text"] = np.where(below, "", written(z, matrix.digits))  # `_closed_cells` marks these
         keys["texttemplate"] = "%{text}"
-        # On cividis Plotly finds black or white itself; a signed color lets the page through.
+        # Plotly chooses black or white on cividis; signed colors are transparent to the page.
         keys["textfont"] = {} if kind == "weights" else {"color": style.palette.truth}
         if z.shape[1] <= 4:
             keys["textfont"]["size"] = 13 * style.scale
@@ -161,7 +180,7 @@ def _cells(panel: Panel, matrix: Matrix, barred: bool) -> None:
 
 
 def _closed_cells(panel: Panel, matrix: Matrix) -> None:
-    """Hatches over the cells that a mask forbids, and -inf in those that have no number."""
+    """Hatch the masked cells, and write -inf into cells without a number."""
     palette = panel.style.palette
     if matrix.forbidden is not None and matrix.forbidden.any():
         stripes = "rgba(255,255,255,0.4)" if matrix.kind == "weights" else palette.grid
@@ -174,7 +193,7 @@ def _closed_cells(panel: Panel, matrix: Matrix) -> None:
 
 
 def _outlines(panel: Panel, matrix: Matrix) -> None:
-    """Row, column and part in the color of the one thing to look at, with a light edge around."""
+    """Outline row, column and block in the highlight color with a light edge."""
     height, width = matrix.z.shape
     every_column, every_row = (1, width), (1, height)
     spans: list[tuple[tuple[int, int], tuple[int, int], str | None]] = []
@@ -192,7 +211,7 @@ def _outlines(panel: Panel, matrix: Matrix) -> None:
 
 
 def _sums(panel: Panel, matrix: Matrix) -> None:
-    """Sums of the rows at the right and of the columns below, in the quiet color."""
+    """Write the sums of rows on the right and those of columns below."""
     height, width = matrix.z.shape
     beside = [(width + 1, r, f"{s:.2f}") for r, s in enumerate(matrix.z.sum(axis=1), 1)]
     below = [(c, height + 1, f"{s:.2f}") for c, s in enumerate(matrix.z.sum(axis=0), 1)]

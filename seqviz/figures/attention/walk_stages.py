@@ -1,4 +1,4 @@
-"""The stages of self-attention as matrices: what goes in, what comes out, and one line about it."""
+"""Stages of self-attention as matrices: inputs, result, and a one-line summary."""
 
 from __future__ import annotations
 
@@ -15,16 +15,23 @@ from seqviz.plotting import Style, escape
 from seqviz.plotting.scales import largest
 
 Stage = tuple[tuple[Matrix, ...], str]
-_TERMS = 3  # of a weighted sum that are written out
-_NUMBERED = 8  # columns whose numbers find room in their cells beside other matrices
+_TERMS = 3  # maximum number of terms of a weighted sum that are written out
+_NUMBERED = 8  # maximum number of columns with numbers in the cells
 
 
 @dataclass(frozen=True)
 class WalkStages:
-    """One head (from 0), query and key (words from 1) of a walk; each stage by its name.
+    """Stages of one head for a query and a key; each method returns one stage.
 
-    part: which projection `project` shows, "query", "key" or "value". joined: there the matrices of
-    all heads stand side by side as one, and the columns of the chosen head are a part of it.
+    Attributes:
+        walk: all intermediate results.
+        head: head, from 0.
+        query: query, words counted from 1.
+        key: key, likewise.
+        style: style of the figure.
+        part: projection of `project`: "query", "key" or "value".
+        joined: True to join the matrices of all heads in `project`; the chosen head's columns are a
+            block.
     """
 
     walk: AttentionWalkthrough
@@ -36,7 +43,7 @@ class WalkStages:
     joined: bool = False
 
     def basic(self) -> Stage:
-        """Without parameters: words, their products, and the weights."""
+        """Return attention without parameters: words, their products, and the weights."""
         result, closed = self.walk.basic, self.walk.forbidden
         matrices = (
             self._vectors("X", self.walk.embeddings, "word", 0.7),
@@ -47,7 +54,7 @@ class WalkStages:
         return matrices, self._said("basic", word=self._word(self.query), value=value)
 
     def embed(self) -> Stage:
-        """Words, their numbers in the alphabet, and their vectors."""
+        """Return words, their numbers in the alphabet, and their vectors."""
         walk, text, query = self.walk, self.style.text, self.query
         number_, word = text("figure.walk_number"), text("figure.walk_word")
         ids = Matrix("", walk.ids[:, None], word, number_, words="r", share=0.09, kind="plain",
@@ -57,7 +64,7 @@ class WalkStages:
         return (ids, x), self._said("embed", word=self._word(query), number=at, query=query)
 
     def project(self) -> Stage:
-        """Vectors times a matrix: queries, keys or values; with `joined` those of all heads."""
+        """Return X times a weight matrix: queries, keys or values; with `joined` of all heads."""
         walk, part = self.walk, self.part
         letter = {"query": "Q", "key": "K", "value": "V"}[part]
         weight, result = getattr(walk.weights, part), getattr(walk.vectors, part)
@@ -82,7 +89,7 @@ class WalkStages:
         return matrices, self._said("project", formula=formula, before=D, after=after)
 
     def scores(self) -> Stage:
-        """Products of queries and keys."""
+        """Return queries, keys and their products."""
         walk, query, key = self.walk, self.query, self.key
         z = walk.attention.scores[self.head]
         matrices = (
@@ -94,7 +101,7 @@ class WalkStages:
         return matrices, f"q<sub>{query}</sub> · k<sub>{key}</sub> = <b>{value}</b>"
 
     def scale(self) -> Stage:
-        """Scores divided, in the same colors on both sides: what is divided becomes pale."""
+        """Return the scores before and after division, on one color scale."""
         walk, result = self.walk, self.walk.attention
         before, after = result.scores[self.head], result.scaled[self.head]
         limit = largest(before, after)
@@ -110,7 +117,7 @@ class WalkStages:
         return matrices, f"{old} / {divided} = <b>{new}</b>"
 
     def mask(self) -> Stage:
-        """Scaled scores, the mask, and what enters the softmax."""
+        """Return scaled scores, the mask, and the softmax's input."""
         walk, closed = self.walk, self.walk.forbidden
         before, after = (z[self.head] for z in (walk.attention.scaled, walk.attention.masked))
         limit, adds = largest(before), walk.operator == "add"
@@ -129,7 +136,7 @@ class WalkStages:
         return matrices, self._said(f"mask_{verdict}", word=word, other=other, formula=formula)
 
     def softmax(self) -> Stage:
-        """Scores become weights; sums of rows and columns stand beside them."""
+        """Return the softmax's input and the weights with the sums of rows and columns."""
         query, key, closed = self.query, self.key, self.walk.forbidden
         before, weights = (
             z[self.head] for z in (self.walk.attention.masked, self.walk.attention.weights)
@@ -145,7 +152,7 @@ class WalkStages:
                                     column=column)  # fmt: skip
 
     def sum(self) -> Stage:
-        """Values mixed by the weights."""
+        """Return weights, values, and the values' weighted sums."""
         walk, query = self.walk, self.query
         weights, values = walk.attention.weights[self.head], walk.vectors.value[self.head]
         matrices = (
@@ -160,7 +167,7 @@ class WalkStages:
         return matrices, f"z<sub>{query}</sub> = " + " + ".join([f"<b>{first}</b>", *others, *rest])
 
     def concat(self) -> Stage:
-        """The heads' outputs side by side times the last matrix; the part of one head is dashed."""
+        """Return the concatenated heads times W_O; the chosen head's block is dashed."""
         walk, last = self.walk, self.walk.heads - 1
         block = (self.head * walk.d_k + 1, (self.head + 1) * walk.d_k) if last else None
         joined = f"[Z<sub>0</sub> … Z<sub>{last}</sub>]" if last else "Z"
@@ -178,9 +185,9 @@ class WalkStages:
         self, title: str, z: Float[np.ndarray, "token size"], rows: str, share: float,
         digits: int | None = None, maximum: int = _NUMBERED, **more: Any,
     ) -> Matrix:  # fmt: skip
-        """Words as rows, entries of their vectors as columns; numbers in at most so many columns.
+        """Return a matrix with words as rows; numbers in the cells of at most `maximum` columns.
 
-        The row of the query is lit, unless another is said.
+        The row of the query is outlined unless `more` names another.
         """
         names = self.style.text(f"figure.walk_{rows}"), self.style.text("figure.walk_entry")
         visible = digits if z.shape[1] <= maximum else None
@@ -191,7 +198,7 @@ class WalkStages:
         self, title: str, z: Float[np.ndarray, "query key"], share: float, digits: int | None,
         **more: Any,
     ) -> Matrix:  # fmt: skip
-        """Words against words; numbers from 100 on have one decimal less."""
+        """Return a matrix of words by words; numbers from 100 on have one decimal less."""
         names = self.style.text("figure.walk_query"), self.style.text("figure.walk_key")
         if digits and largest(z) >= 100:
             digits -= 1
@@ -199,14 +206,14 @@ class WalkStages:
         return Matrix(title, z, *names, words="rc", share=share, digits=digits, **more)
 
     def _weights(self, *of: Any, **more: Any) -> Matrix:
-        """Words against words, in [0, 1]; arguments of `_pairs`."""
+        """Return a matrix of words by words in [0, 1]; the arguments are those of `_pairs`."""
         return self._pairs(*of, **more, kind="weights")
 
     def _learnt(
         self, title: str, z: Float[np.ndarray, "size entry"], share: float,
         block: tuple[int, int] | None = None, upright: bool = True,
     ) -> Matrix:  # fmt: skip
-        """A matrix that is learnt: entries in, entries out."""
+        """Return a weight matrix: input entries by output entries."""
         names = self.style.text("figure.walk_entry_in"), self.style.text("figure.walk_entry_out")
         return Matrix(title, z, *names, share=share, block=block, upright=upright)
 
