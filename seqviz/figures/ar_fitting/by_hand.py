@@ -1,4 +1,4 @@
-"""Fit a line by hand: a slope slider that lives in the browser (Vega), no trip to the server."""
+"""Fitting a line by hand: a Vega chart whose slope slider runs in the browser."""
 
 from __future__ import annotations
 
@@ -18,11 +18,16 @@ POINTS = 400
 
 
 def colored(chart: alt.Chart, role: str, style: Style) -> alt.Chart:
-    """The chart in the colour of a role.
+    """Return the chart in the color of a role.
 
-    Streamlit gives Vega the theme's colours as the default range of categories, so on a page a
-    role is named by its place among all roles and follows the reader's theme; in files it is the
-    plain colour.
+    Streamlit gives Vega the theme's colors as the default range of categories. On a page a role is
+    therefore named by its index among all roles and follows the reader's theme; in files it is the
+    plain color.
+
+    Args:
+        chart: an Altair chart.
+        role: role in the palette.
+        style: style of the chart.
     """
     alt = lazy_import.import_or_retry("altair", "jsonschema")
 
@@ -35,31 +40,30 @@ def colored(chart: alt.Chart, role: str, style: Style) -> alt.Chart:
 
 
 def template(style: Style) -> dict[str, Any]:
-    """The house template for Altair: the same type, grid and absence of frames as in Plotly."""
+    """Return the Altair configuration with the type, grid and frames of the Plotly template."""
     axis = {"labelFontSize": 13, "titleFontSize": 14, "titleFontWeight": "normal",
             "domain": False, "ticks": False}  # fmt: skip
     if style.palette != LIVE:
         axis["gridColor"] = style.palette.grid
-    # An explosive series has values of twelve digits.
+    # "~g", because an explosive series has values of twelve digits.
     return {"font": FONT, "axis": axis, "view": {"stroke": None}, "numberFormat": "~g"}
 
 
 def _altair() -> Any:
-    """Import Altair: half a second, for the bench that needs it and not for the first figure.
+    """Import Altair on first use, because it takes half a second.
 
-    It looks at any pandas that is there: one that another thread is importing has to be whole.
+    Pandas is imported first: Altair inspects it even while another thread is importing it.
     """
     lazy_import.import_or_retry("pandas")
     return lazy_import.import_or_retry("altair", "jsonschema")
 
 
 def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.LayerChart:
-    """Pairs (x_{t-1}, x_t), a line whose slope a slider moves, and the error of that slope.
+    """Plot the pairs (x_{t-1}, x_t), a line with a slope slider, and the error of that slope.
 
-    values: shape (time,); at most `POINTS` pairs are drawn (evenly chosen), but the error is that
-    of all pairs. As a function of the slope it is a parabola,
-    mse(phi) = mse(phi-hat) + m (phi - phi-hat)^2 with m the mean of x_{t-1}^2, so the browser
-    computes it exactly for any slope, without the server.
+    At most `POINTS` pairs, evenly chosen, are drawn, but the error is that of all pairs. It is a
+    parabola, mse(phi) = mse(phi-hat) + m (phi - phi-hat)^2 with m the mean of x_{t-1}^2, so the
+    browser computes it exactly for any slope.
     """
     alt = _altair()
     text = style.text
@@ -70,7 +74,7 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.
     chosen = np.unique(np.linspace(0, len(now) - 1, min(POINTS, len(now))).astype(int))
     low, high = float(before.min()), float(before.max())
     bottom, highest = float(now.min()), float(now.max())
-    top = highest + 0.25 * (highest - bottom)  # two lines of words above the points
+    top = highest + 0.25 * (highest - bottom)  # room for two lines of text above the points
     data = {
         "pairs": _rows(before=before[chosen].tolist(), now=now[chosen].tolist()),
         "ends": _rows(before=[low, high]),
@@ -121,7 +125,7 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.
         "prediction",
         style,
     )
-    # In one go: Altair copies all layers at each further step.
+    # One constructor call, because Altair copies all layers at each further step.
     return alt.LayerChart(
         layer=[misses, points, line, readout],
         datasets=data,
@@ -138,6 +142,6 @@ def _rows(**columns: list[float]) -> list[dict[str, float]]:
 
 
 def _spoken(sentence: str, value: str) -> str:
-    """A Vega expression for a sentence with one number, `{}`, where its language puts it."""
+    """Return a Vega expression for a sentence with one number in place of `{}`."""
     before, after = sentence.split("{}")
     return f"'{before}' + format({value}, '.3g') + '{after}'"

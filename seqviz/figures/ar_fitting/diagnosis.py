@@ -1,4 +1,4 @@
-"""What a fitted autoregression has left over: residuals, their correlations, the Ljung-Box test."""
+"""Diagnosis of a fitted autoregression: residuals, their ACF, the Ljung-Box test."""
 
 from __future__ import annotations
 
@@ -15,10 +15,16 @@ def residual_check(
     diagnosis: Diagnosis, index: Sequence[str] | np.ndarray | None = None, unit: str = "",
     style: Style = STYLE,
 ) -> Figure:  # fmt: skip
-    """Plot residuals, and below them their ACF and Q(m) against what noise would not exceed.
+    """Plot the residuals (top), their ACF (left) and the Ljung-Box Q(m) (right).
 
-    index: labels of the time axis of the whole series, of which the last are those of the
-    residuals. unit: of the values.
+    The dashed line is the limit that Q of white noise does not exceed; the diamond is the tested
+    lag.
+
+    Args:
+        diagnosis: residuals and tests.
+        index: time labels of the whole series; the last ones are those of the residuals.
+        unit: unit of the values.
+        style: language, theme and scale of the figure.
     """
     text, palette, correlations = style.text, style.palette, diagnosis.correlations
     sheet = Sheet(style)

@@ -1,4 +1,4 @@
-"""What estimation gives: estimates beside the truth, the order, the sampling distribution."""
+"""Estimates of an autoregression: coefficients, order, sampling distribution."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ import numpy as np
 from seqviz.compute.ar_fitting import ARFit, OrderSelection, Replications
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, axis, whisker
 
-# Of the methods in turn: role of the color, marker.
+# Role of the color and marker of each method, in order.
 _LOOKS = (("prediction", "circle"), ("gru", "square"), ("rnn", "diamond"), ("mlp", "triangle-up"))
 
 
 def estimates_beside_truth(
     estimates: Sequence[ARFit], truth: Sequence[float], style: Style = STYLE
 ) -> Figure:
-    """Plot each method's coefficients with 95% intervals, and a line where the truth is.
+    """Plot each method's coefficients with 95% intervals; dashed lines mark the true values.
 
-    estimates: fits of the same series. truth: phi_1 ... phi_P of the process.
+    Args:
+        estimates: fits of one series.
+        truth: phi_1 ... phi_P of the process.
+        style: language, theme and scale of the figure.
     """
     text, palette, first = style.text, style.palette, estimates[0]
-    # A true coefficient that the model leaves out is on the figure too.
+    # True coefficients beyond the model's order are shown, too.
     order = max(len(truth), *(len(e.coefficients) for e in estimates))
     sheet = Sheet(style)
     names = [f"φ<sub>{lag}</sub>" for lag in range(1, order + 1)]
@@ -47,14 +50,17 @@ def estimates_beside_truth(
 def order_criteria(
     selection: OrderSelection, truth: int | None = None, style: Style = STYLE
 ) -> Figure:
-    """Plot AIC and BIC of each order above their own minimum, which is the order they choose.
+    """Plot AIC and BIC by order above their minimum, which is the order they choose.
 
-    truth: the order of the process, when known.
+    Args:
+        selection: both criteria by order.
+        truth: order of the process, if known.
+        style: language, theme and scale of the figure.
     """
     text, palette = style.text, style.palette
     above = [values - values.min() for values in (selection.aic, selection.bic)]
     top = float(max(values.max() for values in above))
-    # The order-0 model is often a hundred times worse: keep the interesting part readable.
+    # Keeps the axis readable, because the order-0 model is often a hundred times worse.
     near = 1.6 * max(float(np.sort(values)[-2]) for values in above)
     sheet = Sheet(style)
     panel = sheet.panel(
@@ -78,11 +84,15 @@ def order_criteria(
 
 
 def sampling_distribution(replications: Replications, style: Style = STYLE) -> Figure:
-    """Plot a histogram of phi-hat over many series of one process, with truth and both biases."""
+    """Plot a histogram of phi-hat over many series of one process, with truth and both biases.
+
+    The dotted curve is the large-sample normal distribution. Vertical lines: truth (dashed), mean
+    estimate (solid), and mean expected from the theoretical bias (dotted).
+    """
     text, palette, many = style.text, style.palette, replications
     count, deviation = len(many.estimates), many.theory_sd
     low, high = float(many.estimates.min()), float(many.estimates.max())
-    if high - low < 1e-6:  # an explosive series pins phi down to the last digits: one bar
+    if high - low < 1e-6:  # one bar: an explosive series determines phi almost exactly
         low, high = low - 0.001, high + 0.001
     counts, edges = np.histogram(many.estimates, bins=40, range=(low, high))
     width = float(edges[1] - edges[0])
@@ -106,7 +116,7 @@ def sampling_distribution(replications: Replications, style: Style = STYLE) -> F
         (many.phi + many.mean_bias, "figure.mean_estimate", palette.prediction, "solid"),
         (many.phi + many.theory_bias, "figure.expected_mean", palette.rnn, "dot"),
     ):
-        if np.isfinite(value):  # theory has no word on a unit root or beyond
+        if np.isfinite(value):  # theory is nan at a unit root or beyond
             panel.line([value, value], [0, height], text(name), color, width=3, dash=dash)
     method = text(f"option.{many.method}")
     return sheet.described("alt.sampling", count=count, many=many, method=method)

@@ -1,4 +1,4 @@
-"""Forecasts with their intervals, and how the error grows with the horizon."""
+"""Forecasts with their intervals, and their error by horizon."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from seqviz.compute.ar_fitting import Forecast, HorizonErrors
 from seqviz.figures.ar_fitting.series import value_name
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axis
 
-_LAST = 80  # so much of the history is shown
+_LAST = 80  # maximum number of past values shown
 
 
 def forecast_fan(
@@ -19,18 +19,23 @@ def forecast_fan(
     direct: Float[np.ndarray, "step"] | None, future: Float[np.ndarray, "step"], mean: float,
     index: Sequence[str] | np.ndarray | None = None, unit: str = "", style: Style = STYLE,
 ) -> Figure:  # fmt: skip
-    """Plot the end of a series, the recursive forecast with its 95% interval, and the direct one.
+    """Plot the end of a series with the recursive forecast (95% interval) and the direct one.
 
-    history: shape (time,). recursive: forecasts for steps 1 ... H after it. direct: means of the
-    direct forecasts, shape (step,), if there are any. future: what really came, shape (step,).
-    mean: the long-run mean to which forecasts of a stationary model decay, else nan.
-    index: labels of the time axis for history and future together, else 0, 1, 2 ...
+    Args:
+        history: values, shape (time,).
+        recursive: forecasts for steps 1 ... H after the history.
+        direct: means of the direct forecasts, shape (step,), or None.
+        future: actual values, shape (step,).
+        mean: long-run mean to which the forecasts of a stationary model decay, else nan.
+        index: time labels of history and future together; None for 0, 1, 2 ...
+        unit: unit of the values.
+        style: language, theme and scale of the figure.
     """
     text, palette = style.text, style.palette
     n, steps = len(history), len(recursive.mean)
     labels = np.arange(n + steps) if index is None else np.asarray(index)
     past = labels[max(0, n - _LAST) : n]
-    ahead = labels[n - 1 : n + steps]  # starts at the last value, so that the lines join
+    ahead = labels[n - 1 : n + steps]  # starts at the last value, which joins the lines
 
     def joined(values: np.ndarray) -> np.ndarray:
         return np.concatenate([history[-1:], values])
@@ -56,14 +61,14 @@ def forecast_fan(
 
 
 def error_by_horizon(errors: HorizonErrors, style: Style = STYLE) -> Figure:
-    """Plot the mean squared forecast error by horizon, both methods, against theory."""
+    """Plot the mean squared forecast error of both methods by horizon, with theory (dotted)."""
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     panel = sheet.panel(
         axis(text("figure.horizon"), showgrid=False),
         axis(text("figure.forecast_mse"), rangemode="tozero"),
     )
-    alone = "square" if len(errors.horizon) == 1 else None  # no line
+    alone = "square" if len(errors.horizon) == 1 else None  # one point has no line
     panel.reference(errors.horizon, errors.theory, text("figure.theory_error"), width=2.5,
                     hover=None, symbol=alone, size=10)  # fmt: skip
     for values, name, color, dash, symbol in (

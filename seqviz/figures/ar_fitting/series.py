@@ -1,4 +1,4 @@
-"""A series and its dependence: path, correlations, roots, each value against the last."""
+"""A series and its dependence: path, correlations, roots, lag plot."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from seqviz.compute.ar_fitting import ARFit, Correlogram
 from seqviz.core.i18n import Text
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axis
 
-BELOW = (0, 0.36)  # where two panels under a path are, as shares of the height
+BELOW = (0, 0.36)  # vertical domain of two panels below a path, as shares of the height
 
 
 def value_name(text: Text, unit: str, key: str = "figure.value") -> str:
-    """The title of an axis of values."""
+    """Return the title of an axis of values, with the unit if there is one."""
     return text(key) + (f" ({unit})" if unit else "")
 
 
@@ -23,12 +23,17 @@ def series_and_correlations(
     values: Float[np.ndarray, "time"], correlations: Correlogram,
     index: Sequence[str] | np.ndarray | None = None, unit: str = "", style: Style = STYLE,
 ) -> Figure:  # fmt: skip
-    """Plot a series, and below it the sample ACF and PACF with the theory over them.
+    """Plot a series (top), its sample ACF (left) and PACF (right) with their theory.
 
-    values: shape (time,). index: labels of the time axis (years, dates), of which the last n
-    are those of the values; else 0 ... n - 1.
-    unit: unit of the values, shown on the axis. The dotted lines are the 95% band that a series
-    without any dependence stays in.
+    Dotted lines: the 95% band of a series without dependence.
+
+    Args:
+        values: values, shape (time,).
+        correlations: sample and theoretical correlations.
+        index: time labels (years, dates), the last n of which are those of the values; None for 0
+            ... n - 1.
+        unit: unit of the values, shown on the axis.
+        style: language, theme and scale of the figure.
     """
     text, result = style.text, correlations
     sheet = Sheet(style)
@@ -51,9 +56,15 @@ def path_above(
     sheet: Sheet, values: Float[np.ndarray, "time"], name: str, title: str,
     index: Sequence[str] | np.ndarray | None, start: int = 0,
 ) -> None:  # fmt: skip
-    """A line over time, with room for two panels below it (`BELOW`).
+    """Draw a line over time with room for two panels below it (`BELOW`).
 
-    index: labels of time, of which the last are those of the values; else from `start` on.
+    Args:
+        sheet: sheet to draw on.
+        values: values, shape (time,).
+        name: name of the trace.
+        title: title of the value axis.
+        index: time labels, the last of which are those of the values; None to count from `start`.
+        start: first time step without labels.
     """
     text, n = sheet.style.text, len(values)
     sheet.margin(r=14, t=30)
@@ -69,7 +80,14 @@ def correlation_bars(
     panel: Panel, sample: Float[np.ndarray, "lag"], theory: Float[np.ndarray, "lag"] | None,
     band: float,
 ) -> None:  # fmt: skip
-    """Bars from lag 1 on, the theory as diamonds, and the band of a series without dependence."""
+    """Draw sample correlations as bars from lag 1 on, theory as diamonds, and the band.
+
+    Args:
+        panel: panel to draw in.
+        sample: sample correlations from lag 0 on.
+        theory: theoretical correlations from lag 0 on, or None.
+        band: half width of the 95% band of a series without dependence.
+    """
     text, palette, lags = panel.style.text, panel.style.palette, np.arange(1, len(sample))
     panel.bars(lags, sample[1:], text("figure.sample"), palette.prediction, width=0.55,
                group="sample")  # fmt: skip
@@ -82,10 +100,14 @@ def correlation_bars(
 
 
 def roots_in_circle(roots: np.ndarray, style: Style = STYLE) -> Figure:
-    """Plot the roots of z^P - phi_1 z^(P-1) - ... - phi_P against the unit circle.
+    """Plot the roots of z^P - phi_1 z^(P-1) - ... - phi_P with the unit circle.
 
-    roots: complex, shape (lag,). Inside the circle: stationary; on it: unit root; outside:
-    explosive. (Textbooks that write 1 - phi_1 z - ... have the reciprocals of these.)
+    Inside the circle: stationary; on it: unit root; outside: explosive. Textbooks that write 1 -
+    phi_1 z - ... have the reciprocals of these roots.
+
+    Args:
+        roots: complex, shape (lag,).
+        style: language, theme and scale of the figure.
     """
     text, palette = style.text, style.palette
     outside, largest = np.abs(roots) >= 1 - 1e-9, float(np.max(np.abs(roots)))
@@ -112,10 +134,13 @@ def lag_plot(
     values: Float[np.ndarray, "time"], line: ARFit, truth: float | None = None,
     style: Style = STYLE,
 ) -> Figure:  # fmt: skip
-    """Plot each value against the one before it, with the fitted line and the true one.
+    """Plot each value against the one before it, with the fitted line and the true one (dashed).
 
-    values: shape (time,). line: the fit of x_t = phi x_{t-1} (no intercept).
-    truth: the phi that made the series, when known and of order 1.
+    Args:
+        values: values, shape (time,).
+        line: fit of x_t = phi x_{t-1} (no intercept).
+        truth: phi of the process, if known and of order 1.
+        style: language, theme and scale of the figure.
     """
     text, palette, slope = style.text, style.palette, line.first
     before, now = np.asarray(values[:-1], float), np.asarray(values[1:], float)

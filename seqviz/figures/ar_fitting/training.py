@@ -1,4 +1,4 @@
-"""A network learning a series: its loss, the map it learned, its predictions."""
+"""Training of a network on a series: its loss, its learned map, its predictions."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from seqviz.core.i18n import number
 from seqviz.core.units import unbroken
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axis
 
-# Mean squared errors to compare with: sigma^2, what the truth itself would score on average, and of
-# least squares on the training data, and on the validation data where there are any.
+# Reference mean squared errors: sigma^2, the expected error of the true process, and those of
+# least squares on the training data and, if there are any, on the validation data.
 Levels = tuple[float, float, float | None]
 
 
 def loss_of_fit(done: NetworkFit, levels: Levels, style: Style = STYLE) -> Figure:
-    """Plot the losses of a trained network, with the lines that matter (`Levels`)."""
+    """Plot the losses of a trained network, with the reference levels (`Levels`)."""
     epochs = np.arange(1.0, len(done.train_loss) + 1)
     losses = np.stack([epochs, done.train_loss, done.validation_loss])
     return _losses(losses, done.settings, levels, style)
@@ -31,7 +31,14 @@ def loss_of_fit(done: NetworkFit, levels: Levels, style: Style = STYLE) -> Figur
 def loss_so_far(
     trail: Sequence[EpochReport], settings: NetworkSettings, levels: Levels, style: Style = STYLE
 ) -> Figure:
-    """Plot the losses as far as training has come; the levels as in `loss_of_fit`."""
+    """Plot the losses of a running training with reference levels.
+
+    Args:
+        trail: reports so far, at least one.
+        settings: settings of the training.
+        levels: as in `loss_of_fit`.
+        style: language, theme and scale of the figure.
+    """
     label = np.array([(r.update, r.train_loss, r.validation_loss) for r in trail])
     return _losses(label.T, settings, levels, style)
 
@@ -39,9 +46,9 @@ def loss_so_far(
 def _losses(
     reports: Float[np.ndarray, "3 report"], settings: NetworkSettings, levels: Levels, style: Style
 ) -> Figure:
-    """Mean squared error by epoch; the axis does not move while the curve grows.
+    """Plot the mean squared error by epoch; the axis does not move while the curve grows.
 
-    reports: the epochs, the training and the validation losses, which may be nan.
+    `reports` has the epochs, the training and the validation losses, which may be nan.
     """
     text, palette, color = style.text, style.palette, getattr(style.palette, settings.cell)
     (epochs, train, validation), cell = reports, settings.cell.upper()
@@ -80,12 +87,18 @@ def one_step_map(
     rule: Float[np.ndarray, "grid"] | None = None, line: Float[np.ndarray, "grid"] | None = None,
     style: Style = STYLE,
 ) -> Figure:  # fmt: skip
-    """Plot what a network learned: its prediction as a function of the last value.
+    """Plot a network's prediction as a function of the last value.
 
-    The band is that of 10% to 90% of the moments of the series: it shows how much the network
-    listens to anything but the last value. values: the series, for the pairs behind the curve.
-    truth: the true slope of an AR(1). rule, line: a true rule that is no line, and the best line,
-    at the map's inputs.
+    The band spans the 10% to 90% quantiles over the moments of the series: it shows the influence
+    of anything but the last value.
+
+    Args:
+        network_fit: the trained network.
+        values: the series, for the pairs behind the curve.
+        truth: true slope of an AR(1).
+        rule: true nonlinear rule at the map's inputs.
+        line: best line at the map's inputs.
+        style: language, theme and scale of the figure.
     """
     text, palette, cell = style.text, style.palette, network_fit.settings.cell
     inputs, mean = network_fit.map.inputs, network_fit.map.mean
@@ -112,7 +125,7 @@ def one_step_map(
 
 
 def one_step_predictions(network_fit: NetworkFit, style: Style = STYLE) -> Figure:
-    """Plot the last 120 steps of the series with the one-step predictions made for them."""
+    """Plot the last 120 steps of the series with their one-step predictions."""
     text, palette, cell = style.text, style.palette, network_fit.settings.cell
     time = np.arange(1, len(network_fit.targets) + 1)[-120:]
     targets, predictions = network_fit.targets[-120:], network_fit.predictions[-120:]
@@ -126,9 +139,14 @@ def one_step_predictions(network_fit: NetworkFit, style: Style = STYLE) -> Figur
 
 
 def errors_fed_back(errors: AheadErrors, cell: str, style: Style = STYLE) -> Figure:
-    """Plot the error of each forecaster as it reads its own forecasts.
+    """Plot the mean squared error by horizon as each forecaster reads its own forecasts.
 
-    cell: of the network, in small letters.
+    The dotted line is the error of the mean as a forecast.
+
+    Args:
+        errors: errors by horizon.
+        cell: cell of the network in lowercase letters.
+        style: language, theme and scale of the figure.
     """
     text, palette = style.text, style.palette
     steps = np.arange(1, len(errors.network) + 1)
@@ -148,9 +166,15 @@ def errors_fed_back(errors: AheadErrors, cell: str, style: Style = STYLE) -> Fig
 
 
 def error_by_window(done: WindowErrors, window: int, noise: float, style: Style = STYLE) -> Figure:
-    """Plot test error and parameters of the MLP over its window, with those of the RNN.
+    """Plot the test error (left) and parameters (right) of the MLP by window, with the RNN's.
 
-    window: the one that is read off. noise: mean squared error of the true rule on the same data.
+    The dotted line is `noise`; dashed lines are the RNN.
+
+    Args:
+        done: errors and parameters.
+        window: marked window.
+        noise: mean squared error of the true rule on the same data.
+        style: language, theme and scale of the figure.
     """
     return _windows(done.scores, window, noise, style)
 
@@ -158,7 +182,14 @@ def error_by_window(done: WindowErrors, window: int, noise: float, style: Style 
 def windows_so_far(
     trail: Sequence[WindowReport], window: int, noise: float, style: Style = STYLE
 ) -> Figure:
-    """Plot the same of the networks that are trained so far."""
+    """Plot `error_by_window` with the networks trained so far.
+
+    Args:
+        trail: reports so far.
+        window: marked window.
+        noise: mean squared error of the true rule on the same data.
+        style: language, theme and scale of the figure.
+    """
     return _windows(trail[-1].scores, window, noise, style)
 
 
