@@ -1,1 +1,1 @@
-"""Figures of one number at many random seeds."""
+"""Figures of one number over many random seeds."""

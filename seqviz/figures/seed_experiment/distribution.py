@@ -1,4 +1,4 @@
-"""The distribution of a number over random seeds, a mark for each, beside theory."""
+"""Distribution of a number over random seeds, one mark for each, with theory."""
 
 from __future__ import annotations
 
@@ -12,28 +12,34 @@ from seqviz.compute.replicates import Replicates, Theory, expected
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axis, whisker
 from seqviz.stats.estimate import Estimate, stack
 
-BINS = 15, 24  # of piles, for a class and for several
-MANY = 80  # seeds from which on there are more
-_ROOM = 0.62  # of the panel's height, in pixels at a desk: what piles of marks share
-_LARGEST, _LEAST_IN_ROW, _SMALLEST = 12.0, 6.0, 2.5  # of a mark
-_MEAN = 0.11  # of a row: where the mean stands, below the marks
-_BEYOND = 0.03  # of the panel, on both sides: a ring around the first mark finds room on a phone
-_LEAST = 5  # marks that a row has room for, one over the other
+BINS = 15, 24  # number of bins, below and from `MANY` seeds on
+MANY = 80  # number of seeds from which there are more bins
+_ROOM = 0.62  # share of the panel's height in pixels, on a desktop, for the piles
+_LARGEST, _LEAST_IN_ROW, _SMALLEST = 12.0, 6.0, 2.5  # mark size in pixels
+_MEAN = 0.11  # height of the mean, below the marks, as a share of a row
+_BEYOND = 0.03  # margin on both sides, as a share of the panel; fits the first mark on a phone
+_LEAST = 5  # minimum number of stacked marks that a row has room for
 
 
 def distribution_over_seeds(
     replicates: Replicates, quantity: str, theory: Theory | None = None, style: Style = STYLE
 ) -> Figure:
-    """Plot a mark for each seed, piled up where the number lies; the mean with its 95% interval.
+    """Plot a mark for each seed, stacked at its value, and the mean with its 95% interval.
 
-    quantity: name and unit of the number. theory: how many marks it expects in each bin, its mean,
-    and where it has 95% of all replicates.
+    Theory: dotted steps are the expected marks in each bin, the dashed line the mean, the bar on
+    the axis the range of 95% of all replicates.
+
+    Args:
+        replicates: the number of each seed.
+        quantity: name and unit of the number.
+        theory: theoretical distribution, if known.
+        style: language, theme and scale of the figure.
     """
     label, sheet = style.labels("figure.seeds_"), Sheet(style)
     edges, piles = bins(replicates, theory), pile(replicates, theory)
     many = None if theory is None else expected(theory, edges, replicates.values.size)
     top = max(4.0, piles[:, 1].max() + 0.5, 0.0 if many is None else many.max())
-    head = 1.12 * top  # where the mean stands
+    head = 1.12 * top  # height of the mean
     size = style.scale * min(_LARGEST, max(_SMALLEST, _ROOM * style.height / style.scale / head))
     panel = sheet.panel(
         axis(quantity, range=[float(edges[0]), float(edges[-1])], showgrid=False, nticks=7),
@@ -61,9 +67,14 @@ def distribution_over_seeds(
 def kinds_over_seeds(
     result: Mapping[str, Replicates], quantity: str, style: Style = STYLE
 ) -> Figure:
-    """Plot several numbers of the same seeds by name, in rows, each mean with its 95% interval.
+    """Plot several numbers of the same seeds in rows; diamonds are means with 95% intervals.
 
-    A mark for each; the mean stands below them. In a tall pile they lie partly over each other.
+    The mean stands below the marks of its row. In a tall pile the marks overlap.
+
+    Args:
+        result: replicates by name of the number.
+        quantity: name and unit of the numbers.
+        style: language, theme and scale of the figure.
     """
     label, sheet, count = style.labels("figure.seeds_"), Sheet(style), len(result)
     rows, (x, y, size) = [*result.values()], _rows(result, style)
@@ -87,7 +98,7 @@ def _marks(
     panel: Panel, of_class: np.ndarray, x: np.ndarray, y: np.ndarray, seeds: np.ndarray,
     values: np.ndarray, size: float,
 ) -> None:  # fmt: skip
-    """Draw one for each seed, those of the class filled."""
+    """Draw a mark for each seed; those of the class are filled."""
     label, palette = panel.style.labels("figure.seeds_"), panel.style.palette
     hover = label("hover", seed="%{customdata[0]}", value="%{customdata[1]:.4g}")
     for kind, chosen, symbol, color in (
@@ -112,7 +123,7 @@ def _means(panel: Panel, means: Estimate, y: Sequence[float] | np.ndarray, size:
 def _rows(
     by_kind: Mapping[str, Replicates], style: Style
 ) -> tuple[Float[np.ndarray, "kind seed"], Float[np.ndarray, "kind seed"], float]:
-    """Where the marks of `kinds_over_seeds` stand, and their size."""
+    """Return x and y of the marks of `kinds_over_seeds`, and their size."""
     rows = [*by_kind.values()]
     edges = _edges([row.values for row in rows])
     heights = np.array([row.heights(edges) - 1 for row in rows])
@@ -125,13 +136,13 @@ def _rows(
 
 
 def row_piles(result: Mapping[str, Replicates]) -> Float[np.ndarray, "seed 2 kind"]:
-    """Where the marks of each seed stand in `kinds_over_seeds`."""
+    """Return the positions of each seed's marks in `kinds_over_seeds`."""
     x, y, _ = _rows(result, STYLE)
     return np.stack((x, y), 1).transpose(2, 1, 0)
 
 
 def _said_of_kinds(result: Mapping[str, Replicates], style: Style) -> str:
-    """Means, and their differences seed by seed, in sentences."""
+    """Return sentences with the means and their paired differences over seeds."""
     text, join = style.text, style.text("figure.seeds_and").join
     facts = next(iter(result.values())).summary()
     key = "alt.seeds_kind_one" if facts.variant == "one" else "alt.seeds_kind"
@@ -147,7 +158,12 @@ def _said_of_kinds(result: Mapping[str, Replicates], style: Style) -> str:
 
 
 def bins(replicates: Replicates, theory: Theory | None) -> Float[np.ndarray, "edge"]:
-    """Edges of bins that stay where they are while a class comes in, as far as theory knows."""
+    """Return bin edges that, as far as theory knows, stay fixed while a class comes in.
+
+    Args:
+        replicates: the number of each seed.
+        theory: theoretical distribution, if known.
+    """
     ends = [replicates.values.min(), replicates.values.max()]
     if theory is not None:
         wide = 0.7 * (theory.high - theory.low)
@@ -158,7 +174,7 @@ def bins(replicates: Replicates, theory: Theory | None) -> Float[np.ndarray, "ed
 
 
 def _edges(values: Sequence[np.ndarray], many: int = BINS[0]) -> Float[np.ndarray, "edge"]:
-    """So many bins that hold all of the values."""
+    """Return the edges of `many` bins that contain all values."""
     low, high = (float(end(values)) for end in (np.min, np.max))
     if high - low < 1e-9 * max(1.0, abs(low)):
         low, high = low - 0.5, high + 0.5
@@ -167,5 +183,5 @@ def _edges(values: Sequence[np.ndarray], many: int = BINS[0]) -> Float[np.ndarra
 
 
 def pile(replicates: Replicates, theory: Theory | None) -> Float[np.ndarray, "seed 2"]:
-    """Where the mark of each seed stands: at its value, and at its place in the pile of its bin."""
+    """Return each seed's mark: its value, and its height in the pile of its bin."""
     return np.column_stack((replicates.values, replicates.heights(bins(replicates, theory)) - 0.5))
