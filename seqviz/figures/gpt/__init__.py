@@ -1,1 +1,1 @@
-"""Figures of a decoder that writes: distributions, texts, trees, and what they cost."""
+"""Figures of text generation by a decoder: distributions, texts, trees, and cost."""

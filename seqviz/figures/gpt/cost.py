@@ -12,10 +12,15 @@ from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 
 
 def token_times(cache_times: CacheTimes, prompt: int, written: int, style: Style = STYLE) -> Figure:
-    """Plot milliseconds of a token (left), and how many tokens are read for a text (right).
+    """Plot milliseconds per token (left), and the number of tokens read for a text (right).
 
-    Lines go through the medians, dots are the single measurements. The bars on the right are for
-    `written` tokens behind a prompt of `prompt`.
+    Left: lines go through the medians, dots are single measurements.
+
+    Args:
+        cache_times: measured times.
+        prompt: length of the prompt of the bars on the right, in tokens.
+        written: number of generated tokens of these bars.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.cost_"), style.palette
     sheet = Sheet(style)

@@ -1,4 +1,4 @@
-"""Many first words drawn from one distribution, beside the probabilities they are drawn with."""
+"""Many first tokens sampled from one distribution, with their probabilities."""
 
 from __future__ import annotations
 
@@ -7,16 +7,22 @@ import numpy as np
 from seqviz.compute.gpt.draw import ManyDraws
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, short, whisker
 
-_LONGEST = 12  # characters of a token
+_LONGEST = 12  # maximum number of characters of a token
 
 
 def many_first_words(
     many: ManyDraws, pieces: tuple[str, ...], count: int, style: Style = STYLE
 ) -> Figure:
-    """Plot how often each of the likeliest tokens, and all others together, came in `count` draws.
+    """Plot the shares of the likeliest tokens, and of all others together, in `count` draws.
 
-    pieces: the tokens of the bars. A bar is a share of the draws, the diamond the probability, the
-    whisker where the share lies in 95% of all such series, each bar by itself (binomial).
+    A bar is a share of the draws, the diamond the probability, the whisker the range of the share
+    in 95% of all such series, for each bar alone (binomial).
+
+    Args:
+        many: the draws.
+        pieces: tokens of the bars.
+        count: number of draws.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure."), style.palette
     names = [*(escape(short(piece, _LONGEST)) for piece in pieces), label("scores_others")]

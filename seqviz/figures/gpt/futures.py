@@ -1,4 +1,4 @@
-"""All continuations of a prompt as a tree, and the texts that three ways of decoding take in it."""
+"""Tree of all continuations of a prompt, with the texts of three decoding methods."""
 
 from __future__ import annotations
 
@@ -11,16 +11,22 @@ from seqviz.compute.gpt.futures import ContinuationTree, DecodingComparison
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape, short
 from seqviz.plotting.tree import Tree, TreePath, draw_tree
 
-_LONGEST = 10  # characters of a token
+_LONGEST = 10  # maximum number of characters of a token
 
 
 def all_futures(
     decoding_comparison: DecodingComparison, visible: int, style: Style = STYLE
 ) -> Figure:
-    """Plot the `visible` most probable beginnings as a tree, with the texts of three methods.
+    """Plot the most probable prefixes as a tree (left), and its leaves' probabilities (right).
 
-    A node is as large as the way to it is probable. Right the probability of each whole text or
-    beginning at the end of a row, of 100%, on a log axis.
+    The size of a node shows the probability of its prefix. Lines are the texts of three decoding
+    methods. Right: the probability, in percent on a log axis, of the text or prefix at the end of
+    each row.
+
+    Args:
+        decoding_comparison: tree and texts.
+        visible: number of prefixes shown.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.future_"), style.palette
     tree, best = decoding_comparison.tree, decoding_comparison.tree.path_to
@@ -51,7 +57,13 @@ def all_futures(
 
 
 def futures_so_far(tree: ContinuationTree, visible: int, style: Style = STYLE) -> Figure:
-    """Plot the tree while it grows, without texts."""
+    """Plot the tree while it grows, without texts.
+
+    Args:
+        tree: the tree so far.
+        visible: number of prefixes shown.
+        style: language, theme and scale of the figure.
+    """
     sheet = Sheet(style)
     _draw(sheet, tree, _part(tree, visible)[0], [])
     return sheet.described("alt.futures_so_far", tree=tree)
@@ -60,7 +72,7 @@ def futures_so_far(tree: ContinuationTree, visible: int, style: Style = STYLE) -
 def _part(
     tree: ContinuationTree, visible: int, more: Iterable[int] = ()
 ) -> tuple[Tree, dict[int, int]]:
-    """Return the most probable nodes and some more, and the new number of each."""
+    """Return a tree of the most probable nodes and some more, and the new index of each."""
     names = tuple(escape(short(piece, _LONGEST)) for piece in tree.pieces)
     first = np.argsort(-tree.log, kind="stable")[:visible].tolist()
     return Tree(tree.parent, tree.depth, np.exp(tree.log), names).part([*first, *more])
@@ -69,7 +81,6 @@ def _part(
 def _draw(
     sheet: Sheet, tree: ContinuationTree, part: Tree, paths: Sequence[TreePath], **domain: Any
 ) -> Panel:
-    """Draw a part of the tree in a new panel."""
     label = sheet.style.labels("figure.future_")
     bare = {"showgrid": False, "zeroline": False}
     bottom = float(part.layout()[0].max()) + 0.7

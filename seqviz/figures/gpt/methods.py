@@ -9,7 +9,7 @@ from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 from seqviz.stats.estimate import stack
 
-LOOK = {  # role in the palette and dash of each method
+LOOK = {  # role of the color and dash of each method
     "human": ("truth", "solid"), "greedy": ("lstm", "dot"), "beam": ("gru", "dash"),
     "nucleus": ("mlp", "solid"), "plain": ("baseline", "dashdot"), "hot": ("rnn", "solid"),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The distribution of a next token: before and behind filters, and of a prompt for a label."""
+"""Distribution of a next token before and after filters, and of a prompt for a label."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ from seqviz.compute.gpt.filtered import Filtered
 from seqviz.core.i18n import Text, percent
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape, short
 
-SHOWN = 12  # the likeliest tokens that have a row
-LABEL_ROWS = 8  # the same beside labels, which all have a row
-_LONGEST = 12  # characters of a token
+SHOWN = 12  # maximum number of tokens with a row
+LABEL_ROWS = 8  # the same in `label_bars`; labels always have a row
+_LONGEST = 12  # maximum number of characters of a token
 _MARKS = ("line-ns", "diamond-tall-open", "circle-open", "triangle-up-open", "square-open",
           "x-thin")  # fmt: skip
-_HIGH = 0.05  # of the cumulative bar: a token finds room in its part
-_OUTSIDE = -1.0  # of it: where Plotly does not draw words
-_NONE = 1e-9  # percent: what is left by rounding
+_HIGH = 0.05  # share of the cumulative bar from which a token fits into its part
+_OUTSIDE = -1.0  # height at which Plotly draws no text
+_NONE = 1e-9  # percent: tolerance for rounding
 _HOVER = "%{y}: %{x:.3g}%"
 
 
 def next_token_bars(filtered: Filtered, style: Style = STYLE) -> Figure:
-    """Plot a row for each of the likeliest tokens and one for all others (left), and their sum.
+    """Plot probabilities of the likeliest tokens and all others (left), and their sum (right).
 
-    Pale: the model's probability, dark: that behind all filters, which is drawn from; a mark is the
-    probability behind a filter on the way. A cut token keeps its pale bar with a cross and the name
-    of the filter. Right, the tokens on one another, and where u falls.
+    Left: pale bars are the model's probabilities, dark ones those after all filters, which are
+    sampled; other marks are probabilities after each filter on the way. A cut token keeps its pale
+    bar, with a cross and the name of the filter. Right: the tokens stacked, and a triangle at the
+    random number u.
     """
     label, palette = style.labels("figure.scores_"), style.palette
     sheet = Sheet(style, barmode="overlay")
@@ -57,7 +58,7 @@ def next_token_bars(filtered: Filtered, style: Style = STYLE) -> Figure:
     panel.bars(at[chosen], after[chosen], label("drawn"), palette.highlight, sideways=True,
                width=0.5, hover=_HOVER)  # fmt: skip
     gone = _write_shares(panel, filtered, visible, after, ends)
-    # before what may be missing: a trace keeps its place from move to move
+    # Before traces that may be missing, because a trace keeps its index between updates.
     _draw_cumulated(cumulated, filtered)
     if gone:
         panel.points(before[gone], at[gone], label("cut"), palette.rnn, symbol="x-thin", size=8,
@@ -76,9 +77,14 @@ def filter_name(name: str, text: Text) -> str:
 
 
 def label_bars(next_token: NextToken, labels: Sequence[str], style: Style = STYLE) -> Figure:
-    """Plot the likeliest tokens and the labels (in color), each as a row, and one for all others.
+    """Plot the likeliest tokens and the labels (in color) as rows, and one for all others.
 
     Every spelling of a label has a row.
+
+    Args:
+        next_token: distribution of the next token.
+        labels: labels to compare.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure."), style.palette
     requests = [int(rank) for word in labels for rank in next_token.spelled(word)]
@@ -116,11 +122,7 @@ def _rows(probability: np.ndarray, visible: Sequence[int] | np.ndarray) -> np.nd
 def _write_shares(
     panel: Panel, filtered: Filtered, visible: np.ndarray, after: np.ndarray, ends: np.ndarray
 ) -> list[int]:
-    """Write beyond the last mark of each row its percent, or the filter that cuts it.
-
-    Returns:
-        The rows that are cut.
-    """
+    """Write each row's percent, or the filter that cuts it, and return the rows that are cut."""
     style, palette = panel.style, panel.style.palette
     cut = [filtered.cut_by(token) for token in visible.tolist()]
     others = ((name, _rows(probabilities(scores), visible)[-1]) for name, scores in filtered.stages)
@@ -135,7 +137,7 @@ def _write_shares(
 
 
 def _draw_cumulated(panel: Panel, filtered: Filtered) -> None:
-    """Draw all tokens on one another, the likeliest at the bottom, the drawn one colored, and u."""
+    """Draw the tokens stacked from the likeliest up, the sampled one in color, and u."""
     label, palette = panel.style.labels("figure.scores_"), panel.style.palette
     low, high = filtered.ends
     ranked = foremost(filtered.scores, min(SHOWN, filtered.n_kept))
@@ -151,7 +153,8 @@ def _draw_cumulated(panel: Panel, filtered: Filtered) -> None:
     panel.bars([1], [high - low], label("drawn"), palette.highlight, base=[low], width=0.9,
                hover=False)  # fmt: skip
     existing = dict(zip(filtered.next_token.ids.tolist(), filtered.next_token.pieces, strict=True))
-    for index in range(SHOWN):  # as many always: a hand that moves writes other words into them
+    # A fixed number, because dragging a slider updates these annotations in place.
+    for index in range(SHOWN):
         token = int(ranked[index]) if index < len(ranked) else -1
         room = token in existing and parts[index] > _HIGH
         panel.words(

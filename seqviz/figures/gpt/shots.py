@@ -12,10 +12,10 @@ from seqviz.stats.estimate import stack
 
 
 def shots_by_amount(accuracy: FewShotAccuracy, style: Style = STYLE) -> Figure:
-    """Plot the accuracy (left) and the rate of answers in the form asked (right).
+    """Plot the accuracy (left) and the share of answers in the requested form (right).
 
-    Whiskers: 95% intervals over the questions (Wilson). Small dots: single draws of examples. The
-    dotted line is a coin flip. Without examples the three conditions are one, drawn as the first.
+    Whiskers are 95% intervals over the questions (Wilson), small dots single draws of examples, the
+    dotted line is chance. Without examples the three conditions are equal and drawn as the first.
     """
     label = style.labels("figure.shots_")
     sheet = Sheet(style)

@@ -1,4 +1,4 @@
-"""A text that a decoder has written token by token: what could have stood there, and the bits."""
+"""Generated text token by token: alternatives at each step, and bits."""
 
 from __future__ import annotations
 
@@ -7,19 +7,25 @@ import numpy as np
 from seqviz.compute.gpt.continuation import Continuation, parted
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales, short
 
-RANKS = 5  # likeliest tokens of a step that have a cell
-_LETTERS = 8  # of a token in a cell
+RANKS = 5  # number of likeliest tokens with a cell at each step
+_LETTERS = 8  # maximum number of characters of a token in a cell
 
 
 def text_steps(
     continuation: Continuation, other: Continuation | None, step: int, rank: int,
     style: Style = STYLE,
 ) -> Figure:  # fmt: skip
-    """Plot a row for each step: the token written and the likeliest by rank (left), bits (right).
+    """Plot the written token and the likeliest ones of each step (left), and its bits (right).
 
-    The color of a cell is the token's probability; a frame has what was taken. other: the text
-    before a token was replaced. step: of the row with a frame, from 1; rank: of the token that was
-    put there, 0 for none. Right, the surprise of each token and the entropy at each step, in bits.
+    Left: the color of a cell is the token's probability; the written token is outlined. Right:
+    surprisal (bars) and entropy (line) in bits.
+
+    Args:
+        continuation: the text.
+        other: text before a token was replaced, if one was.
+        step: outlined row, from 1.
+        rank: rank of the replacing token, 0 for none.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.steps_"), style.palette
     bits, entropy, count = continuation.bits, continuation.entropy, len(continuation.ids)
@@ -56,7 +62,7 @@ def text_steps(
 
 
 def written_bits(continuation: Continuation, style: Style = STYLE) -> Figure:
-    """Plot surprise (bars) and entropy (line) at each token, both of the model as it is."""
+    """Plot surprisal (bars) and entropy (line) at each token, of the model without filters."""
     label, palette = style.labels("figure.written_"), style.palette
     sheet = Sheet(style)
     panel = sheet.panel(

@@ -1,4 +1,4 @@
-"""Bits of the tokens of a text that is read: which carry loss, and what repetition does to them."""
+"""Surprisal of the tokens of a given text: loss masking, and the effect of repetition."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, scales
 
 
 def token_losses(scored: Scored, style: Style = STYLE) -> Figure:
-    """Plot a bar for each token: dark where it carries loss, pale where it is read only.
+    """Plot each token's surprisal; dark bars count in the loss, pale ones are context only.
 
-    The dotted line is the mean of the dark ones, over these.
+    The dotted line is the mean of the dark bars.
     """
     label, palette = style.labels("figure.loss_"), style.palette
     sheet = Sheet(style, barmode="overlay")
@@ -32,9 +32,9 @@ def token_losses(scored: Scored, style: Style = STYLE) -> Figure:
 
 
 def repetition(repeated: Repeated, style: Style = STYLE) -> Figure:
-    """Plot the mean probability of a token by copy (above), and the bits of every token (below).
+    """Plot the mean probability of a token by copy (top), and the bits of every token (bottom).
 
-    With a penalty the line without one stays, dotted, and the bits are those with it.
+    With a penalty, the dotted line is without it, and the bits are those with it.
     """
     text, label = style.text, style.labels("figure.copy_")
     sheet = Sheet(style)
