@@ -1,5 +1,4 @@
-"""What a diagram of a cell is made of: boxes with numbers, gates as vessels, arrows as wide as
-what flows through them."""
+"""`Diagram`: boxes with numbers, gates filled to their value, and arrows scaled by value."""
 
 from __future__ import annotations
 
@@ -10,16 +9,16 @@ from seqviz.core.i18n import number
 from seqviz.plotting import Sheet, Style, axis
 from seqviz.plotting.scales import sign_color
 
-WIDTH, HEIGHT = 0.9, 0.58  # of a box; one unit is a column or a row of the diagram
-_RADIUS = 13  # pixels, of the circle of an operation
-_THINNEST, _WIDEST = 1.5, 8.0  # pixels
+WIDTH, HEIGHT = 0.9, 0.58  # size of a box; one unit is a column or a row of the diagram
+_RADIUS = 13  # radius of an operation's circle in pixels
+_THINNEST, _WIDEST = 1.5, 8.0  # arrow widths in pixels
 _TEXT = 12
 _EMPTY = "rgba(0,0,0,0)"
 Place = tuple[float, float]
 
 
 def short(value: float) -> str:
-    """Three digits that fit a box; "≈" where rounding hides that a value is not exactly so."""
+    """Return a number with three digits; "≈" where rounding hides a deviation from -1, 0 or 1."""
     size = abs(value)
     digits = 3 if size < 0.9995 else 2 if size < 9.995 else 1 if size < 99.95 else 0
     written, full = f"{value:,.{digits}f}", round(value)
@@ -29,9 +28,11 @@ def short(value: float) -> str:
 
 
 class Diagram:
-    """A drawing on a sheet without axes to be seen; `scale` is the value whose arrow is the widest.
+    """Diagram of a cell on a sheet with hidden axes; text is drawn above all arrows.
 
-    Words stand over all arrows, whatever was drawn first.
+    Args:
+        style: style of the figure.
+        scale: value of the widest arrow.
     """
 
     def __init__(self, style: Style, scale: float = 1.0):
@@ -46,16 +47,24 @@ class Diagram:
         self._arrows = 0
 
     def width(self, value: float) -> float:
-        """Pixels of an arrow through which this value flows."""
+        """Return the width in pixels of the arrow of a value."""
         share = min(1.0, abs(value) / self.scale)
         return (_THINNEST + (_WIDEST - _THINNEST) * share) * self.style.scale
 
     def flow(self, value: float) -> tuple[float, str]:
-        """Width and color of the arrow of a value."""
+        """Return width and color of the arrow of a value."""
         return self.width(value), sign_color(value)
 
     def state(self, x: float, y: float, symbol: str, value: float, name: str) -> None:
-        """A rounded box, tinted blue below zero and orange above, deeper for larger values."""
+        """Draw a rounded box, blue below zero and orange above, deeper for larger values.
+
+        Args:
+            x: center, in columns.
+            y: center, in rows.
+            symbol: symbol of the quantity.
+            value: its value.
+            name: its name in the hover text.
+        """
         tint = sign_color(value, 0.55 * min(1.0, abs(value) / self.scale))
         edge = {"color": self.style.palette.truth, "width": 1.6}
         for fill, line in ((tint, {"width": 0}), (_EMPTY, edge)):
@@ -63,7 +72,7 @@ class Diagram:
         self._numbers(x, y, symbol, value, name)
 
     def gate(self, x: float, y: float, symbol: str, value: float, name: str) -> None:
-        """A vessel filled up to the gate's value."""
+        """Draw a box filled up to the gate's value."""
         palette = self.style.palette
         sides, bottom, top = (x - WIDTH / 2, x + WIDTH / 2), y - HEIGHT / 2, y + HEIGHT / 2
         level = bottom + HEIGHT * min(max(value, 0.0), 1.0)
@@ -74,7 +83,15 @@ class Diagram:
         self._numbers(x, y, symbol, value, name)
 
     def operation(self, x: float, y: float, sign: str, name: str, *terms: float) -> None:
-        """A circle with × or + in it; on hover a name and the sum of the terms."""
+        """Draw a circle with an operator.
+
+        Args:
+            x: center, in columns.
+            y: center, in rows.
+            sign: "×" or "+".
+            name: name of the result in the hover text.
+            *terms: values whose sum the hover text shows.
+        """
         radius, palette = _RADIUS * self.style.scale, self.style.palette
         self.panel.shape(
             "circle", x0=-radius, x1=radius, y0=-radius, y1=radius, layer="below",
@@ -88,7 +105,18 @@ class Diagram:
         self, start: Place, end: Place, width: float, color: str,
         from_circle: bool = False, to_circle: bool = False,
     ) -> None:  # fmt: skip
-        """From edge to edge; at a circle it stops at the rim, wherever that is on this screen."""
+        """Draw an arrow between two points that stops at the rim of a circle.
+
+        The rim is set in pixels, so it fits any screen.
+
+        Args:
+            start: start of the arrow.
+            end: its end.
+            width: its width in pixels.
+            color: CSS color.
+            from_circle: True if it starts at a circle.
+            to_circle: True if it ends at one.
+        """
         rim = (_RADIUS + 1) * self.style.scale
         created = {
             "x": end[0], "y": end[1], "ax": start[0], "ay": start[1],
@@ -104,21 +132,28 @@ class Diagram:
     def elbow(
         self, points: Sequence[Place], width: float, color: str, to_circle: bool = True
     ) -> None:
-        """A pipe with corners that ends in an arrow."""
+        """Draw a line with corners that ends in an arrow.
+
+        Args:
+            points: start, corners and end.
+            width: width in pixels.
+            color: CSS color.
+            to_circle: True if it ends at a circle.
+        """
         (x0, y0), (x1, y1) = points[-2:]
-        # The pipe turns the last corner itself, so that the corner is mitered.
+        # The line includes the last corner, which miters it.
         self.line([*points[:-1], (x0 + 0.12 * (x1 - x0), y0 + 0.12 * (y1 - y0))], width, color)
         self.arrow(points[-2], points[-1], width, color, to_circle=to_circle)
 
     def line(self, points: Sequence[Place], width: float, color: str) -> None:
-        """A pipe with corners and no head."""
+        """Draw a line with corners and without a head."""
         path = "M " + " L ".join(f"{x},{y}" for x, y in points)
         self._path(path, fillcolor=_EMPTY, line={"color": color, "width": width})
 
     def label(
         self, x: float, y: float, words: str, size: float = _TEXT, quiet: bool = False, **more: Any
     ) -> None:
-        """Words at a place; `quiet` ones in the color of what is not the point."""
+        """Write text at a point, `quiet` in the baseline color."""
         color = self.style.palette.baseline if quiet else None
         self.panel.words(words, x, y, size=size, color=color, **more)
 
@@ -134,7 +169,7 @@ class Diagram:
 
 
 def _rounded(x: float, y: float) -> str:
-    """The outline of a box with round corners."""
+    """Return the SVG path of a box with rounded corners."""
     a, b, r = WIDTH / 2, HEIGHT / 2, 0.14
     return (
         f"M {x - a + r},{y - b} L {x + a - r},{y - b} Q {x + a},{y - b} {x + a},{y - b + r} "

@@ -1,4 +1,4 @@
-"""An LSTM and a GRU cell with the numbers of one unit at one step in them."""
+"""Diagrams of an LSTM and a GRU cell with the numbers of one unit at one step."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from seqviz.core.i18n import number
 from seqviz.figures.gates.boxes import HEIGHT, WIDTH, Diagram, short
 from seqviz.plotting import STYLE, Figure, Style
 
-_UP, _SIDE = HEIGHT / 2, WIDTH / 2  # from the middle of a box to its edges
+_UP, _SIDE = HEIGHT / 2, WIDTH / 2  # half the size of a box
 _OLD_C, _OLD_H, _PAST = "c<sub>t−1</sub>", "h<sub>t−1</sub>", "U h + b′"
 
 
 def lstm_cell(values: LSTMStep, style: Style = STYLE) -> Figure:
-    """Plot the conveyor of the cell state with its forget gate, what is written, what is shown.
+    """Plot the flow of the cell state: forget gate, written part, output.
 
-    Arrows are as wide as what flows; gates are filled to their value.
+    The width of an arrow shows its value; a gate is filled to its value.
     """
     v, text, quiet = values, style.text, style.palette.baseline
     retained, written = v.f * v.c_before, v.i * v.g
     draw = Diagram(style, max(1.0, *(abs(x) for x in (v.c_before, v.c, retained, written))))
     f, i, o = ((draw.width(draw.scale * gate), quiet) for gate in (v.f, v.i, v.o))
-    # The line of what the gates read, below all of them.
+    # The inputs of the gates, below all of them.
     draw.label(0, -0.95, "x<sub>t</sub>, h<sub>t−1</sub>", size=13, quiet=True)
     draw.line([(0.42, -0.95), (4, -0.95)], 1.5, quiet)
     for x, symbol in ((1, "f"), (2, "i"), (3, "g"), (4, "o")):
         _box(draw, x, 0, symbol, getattr(v, symbol))
         draw.arrow((x, -0.95), (x, -0.76), 1.5, quiet)
-    # The conveyor.
+    # The cell state.
     draw.state(0, 3, _OLD_C, v.c_before, text("figure.old_c"))
     draw.state(5, 3, "c<sub>t</sub>", v.c, text("figure.gate_c"))
     draw.arrow((_SIDE, 3), (1, 3), *draw.flow(v.c_before), to_circle=True)
@@ -37,12 +37,12 @@ def lstm_cell(values: LSTMStep, style: Style = STYLE) -> Figure:
     draw.arrow((2.5, 3), (5 - _SIDE, 3), *draw.flow(v.c), from_circle=True)
     draw.arrow((1, _UP), (1, 3), *f, to_circle=True)
     _along(draw, 1.76, 3, f"f {_OLD_C}", retained)
-    # What is written: candidate times input gate.
+    # The written part: candidate times input gate.
     draw.elbow([(2, _UP), (2, 2), (2.5, 2)], *i)
     draw.elbow([(3, _UP), (3, 2), (2.5, 2)], *draw.flow(v.g))
     draw.arrow((2.5, 2), (2.5, 3), *draw.flow(written), True, True)
     _beside(draw, 2.5, 2.5, "i g", written)
-    # What is shown: the squashed state times the output gate.
+    # The output: tanh of the state times the output gate.
     draw.state(4, 2, "tanh c<sub>t</sub>", v.tanh_c, "tanh c<sub>t</sub>")
     draw.arrow((4, 3), (4, 2 + _UP), *draw.flow(v.c))
     draw.arrow((4, 2 - _UP), (4, 1), *draw.flow(v.tanh_c), to_circle=True)
@@ -61,11 +61,11 @@ def lstm_cell(values: LSTMStep, style: Style = STYLE) -> Figure:
 
 
 def gru_cell(values: GRUStep, style: Style = STYLE) -> Figure:
-    """Plot the state on its way, the share of it that stays, and the candidate for the rest.
+    """Plot the flow of the hidden state: its retained share, and the candidate for the rest.
 
-    Arrows are as wide as what flows; gates are filled to their value. The reset gate multiplies
-    what the whole old state adds to the candidate, U h + b' (PyTorch's form), which is why that has
-    a box of its own.
+    The width of an arrow shows its value; a gate is filled to its value. The reset gate multiplies
+    the old state's whole contribution to the candidate, U h + b' (PyTorch's variant), which
+    therefore has a box.
     """
     v, text = values, style.text
     share, through = v.retention, v.r * v.past
@@ -73,14 +73,14 @@ def gru_cell(values: GRUStep, style: Style = STYLE) -> Figure:
     stays, comes = ("z", "1 − z") if v.update == "keep" else ("1 − z", "z")
     old, new = (name if len(name) == 1 else f"({name})" for name in (stays, comes))
     draw = Diagram(style)
-    # The state on its way.
+    # The hidden state.
     draw.state(0, 3, _OLD_H, v.h_before, text("figure.old_h"))
     draw.state(5, 3, "h<sub>t</sub>", v.h, text("figure.gate_h"))
     draw.arrow((_SIDE, 3), (1.3, 3), *draw.flow(v.h_before), to_circle=True)
     draw.arrow((1.3, 3), (4, 3), *draw.flow(retained), True, True)
     draw.arrow((4, 3), (5 - _SIDE, 3), *draw.flow(v.h), from_circle=True)
     _along(draw, 2.65, 3, f"{old} {_OLD_H}", retained)
-    # One gate, two shares.
+    # The update gate and its two shares.
     gate = style.palette.baseline
     _box(draw, 2.5, 1.9, "z", v.z)
     draw.elbow([(2.5 - _SIDE, 1.9), (1.3, 1.9), (1.3, 3)], draw.width(share), gate)
@@ -103,7 +103,7 @@ def gru_cell(values: GRUStep, style: Style = STYLE) -> Figure:
 
 
 def _candidate(draw: Diagram, v: GRUStep, through: float) -> None:
-    """A GRU's candidate, and how much of the past it sees."""
+    """Draw a GRU's candidate and the reset gate on its input."""
     quiet = draw.style.palette.baseline
     draw.arrow((0, 3 - _UP), (0, _UP), *draw.flow(v.h_before))
     draw.state(0, 0, _PAST, v.past, _PAST)
@@ -122,7 +122,7 @@ def _candidate(draw: Diagram, v: GRUStep, through: float) -> None:
 def _box(
     draw: Diagram, x: float, y: float, symbol: str, value: float, neighbor: bool = False
 ) -> None:
-    """A gate or a candidate, and below it or beside it what it is called."""
+    """Draw a gate or a candidate with its name below it, or beside it for `neighbor`."""
     text = draw.style.text
     box = draw.state if symbol in "gn" else draw.gate
     box(x, y, symbol, value, text(f"figure.gate_{symbol}"))
@@ -134,20 +134,20 @@ def _box(
 
 
 def _along(draw: Diagram, x: float, y: float, name: str, value: float) -> None:
-    """What flows through a horizontal arrow: the number above, what it is below."""
+    """Label a horizontal arrow: the value above, its name below."""
     draw.label(x, y, f"<b>{short(value)}</b>", size=14, yanchor="bottom", yshift=6)
     draw.label(x, y, name, size=12, quiet=True, yanchor="top", yshift=-5)
 
 
 def _beside(draw: Diagram, x: float, y: float, name: str, value: float) -> None:
-    """The same for a vertical arrow, to its right."""
+    """Label a vertical arrow on its right."""
     right: dict[str, Any] = {"xanchor": "left", "xshift": 7}
     draw.label(x, y, f"<b>{short(value)}</b>", size=14, yanchor="bottom", yshift=-3, **right)
     draw.label(x, y, name, size=12, quiet=True, yanchor="top", yshift=3, **right)
 
 
 def _finished(draw: Diagram, cell: str, quantities: Mapping[str, float]) -> Figure:
-    # Nothing to see: the numbers of the drawing, for the table behind the figure.
+    # Invisible: the numbers of the diagram for the data table of the figure.
     draw.panel.unseen(list(quantities), list(quantities.values()), cell)
     values = "; ".join(f"{name} = {number(value)}" for name, value in quantities.items())
     return draw.sheet.finish(draw.style.text("alt.cell", cell=cell, values=values))

@@ -1,4 +1,4 @@
-"""What forcing a gate, or another text's equations, changes: one run beside another."""
+"""Effects of forced gates and of variants of the equations, compared with the free run."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from seqviz.core.i18n import number
 from seqviz.figures.gates.style import at_step, marked, visible_symbols
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, axis
 
-FARTHEST = 3  # lengths of the state: beyond, a variant is another network, however far it is
-# Lines that are no cell: role of the color, dash, marker.
+FARTHEST = 3  # limit of the axis in norms of the state; a farther variant is a different network
+# Role of the color, dash and marker of lines that are no cell.
 _VARIANTS = (
     ("prediction", "solid", "circle"),
     ("rnn", "dash", "diamond"),
@@ -28,10 +28,16 @@ def free_and_forced(
     free: Observation, forced: Observation, unit: int | None, first: int, last: int,
     style: Style = STYLE,
 ) -> Figure:  # fmt: skip
-    """Plot state (above) and answer (below) with gates held at some steps, beside the free run.
+    """Plot state (top) and output (bottom) with forced gates and in the free run (dashed).
 
-    unit: whose state, from 1, or None for the length of the vector of all: c of an LSTM, h of a
-    GRU. first, last: the steps at which gates are held, from 1; tinted unless they are all.
+    Args:
+        free: run without forced gates.
+        forced: run with gates held at some steps.
+        unit: unit of the state, from 1; None for the norm of the whole vector. The state is c of an
+            LSTM, h of a GRU.
+        first: first step with forced gates, from 1; these steps are tinted unless they are all.
+        last: last of these steps.
+        style: language, theme and scale of the figure.
     """
     text, highlight, steps = style.text, style.palette.highlight, len(free.pieces)
     symbol = "c" if free.cell == "lstm" else "h"
@@ -42,14 +48,14 @@ def free_and_forced(
         np.linalg.norm(state, axis=-1) if unit is None else state[:, unit - 1] for state in states
     ]
     value = axis(name, zeroline=True, zerolinecolor=style.palette.baseline, nticks=5)
-    if np.ptp(lines) == 0:  # a line needs room around it even where nothing varies
+    if np.ptp(lines) == 0:  # a constant line needs room around it
         value["range"] = [lines[0][0] - 1, lines[0][0] + 1]
     sheet = Sheet(style)
     tokens = axes.tokens(style, visible_symbols(free.pieces), anchor="y2")
     upper = sheet.panel(tokens, value, up=(0.53, 1))
     quarters = axis(p_name, range=[-0.04, 1.04], tickvals=[0, 0.25, 0.5, 0.75, 1])
     panels = (upper, sheet.panel(upper, quarters, up=(0, 0.47)))
-    # The free run comes last: where both are equal its dashes are seen on the other line.
+    # The free run comes last: its dashes are visible on an equal line below.
     for run, values, color, dash, width, dot in (
         ("forced", (lines[1], forced.probability), highlight, "solid", 3.2, "circle"),
         ("free", (lines[0], free.probability), style.palette.truth, "dash", 2, "circle-open"),
@@ -71,11 +77,11 @@ def free_and_forced(
 
 
 def distance_by_variant(variant_comparison: VariantComparison, style: Style = STYLE) -> Figure:
-    """Plot the distance of the hidden states from PyTorch's under each variant, by step.
+    """Plot each variant's distance of the hidden states from PyTorch's, by step.
 
-    Beside them the length of PyTorch's own. The axis is linear and starts at zero, so that names
-    for the same thing lie on it; it ends at `FARTHEST` lengths, as a state that runs away would
-    press all others down.
+    The dotted line is the norm of PyTorch's state. The axis is linear and starts at zero, where
+    equivalent variants lie; it ends at `FARTHEST` norms, so a diverging state does not flatten the
+    others.
     """
     text, steps = style.text, len(variant_comparison.pieces)
     size, distance = variant_comparison.size, variant_comparison.distance
@@ -86,7 +92,7 @@ def distance_by_variant(variant_comparison: VariantComparison, style: Style = ST
     sheet = Sheet(style)
     panel = sheet.panel(
         axes.tokens(style, visible_symbols(variant_comparison.pieces)),
-        # A little below zero, so that a line of zeros is seen whole.
+        # A little below zero, which shows a line of zeros at full width.
         axis(text("figure.distance"), range=[-0.03 * top, 1.06 * top]),
     )
     lines = [(text("figure.own_length"), size), *zip(names, distance, strict=True)]

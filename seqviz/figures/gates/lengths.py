@@ -1,4 +1,4 @@
-"""Networks on longer sequences than they were trained on."""
+"""Networks on sequences longer than in training."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from seqviz.plotting.axes import percent
 def accuracy_by_length(by_length: ByLength, style: Style = STYLE) -> Figure:
     """Plot the percent of right answers (left) and of sequences without a wrong one (right).
 
-    Beside each the most frequent answer, given at every step; the vertical line is the length of
-    the training.
+    Dotted lines are the most frequent answer at every step; the vertical line is the training
+    length.
     """
     text, palette, length = style.text, style.palette, by_length.length
     sheet = Sheet(style)

@@ -1,4 +1,4 @@
-"""All units of a network at once: one gate or state as a map, and how often gates are saturated."""
+"""All units of a network: map of one gate or state, and saturation of the gates."""
 
 from __future__ import annotations
 
@@ -16,14 +16,20 @@ from seqviz.figures.gates.style import LOOKS, visible_symbols
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, axis, scales
 
 _PER_DECADE = 4
-_SHORTEST, _LONGEST = 0.1, 1000.0  # steps: what is beyond goes into the outer bins
+_SHORTEST, _LONGEST = 0.1, 1000.0  # steps; values beyond go into the outer bins
 
 
 def gate_map(observation: Observation, unit: int, step: int, style: Style = STYLE) -> Figure:
-    """Plot all units over all steps; a click gives the step (x) and the unit's place (y), from 1.
+    """Plot all units by step; a click gives the step (x) and the unit's rank (y), from 1.
 
-    Gates are in [0, 1]; states have a scale symmetric about zero, which ends at 98 of 100 values
-    where a few are far beyond. unit, step: those selected, from 1; they are outlined.
+    Gates are in [0, 1]; states have a scale symmetric about zero, which ends at their 98% quantile
+    where a few are far beyond.
+
+    Args:
+        observation: values of all units.
+        unit: outlined unit, from 1.
+        step: outlined step, from 1.
+        style: language, theme and scale of the figure.
     """
     text, signed = style.text, observation.symbol in SIGNED
     steps, units = observation.values.shape
@@ -40,7 +46,7 @@ def gate_map(observation: Observation, unit: int, step: int, style: Style = STYL
     scale = scales.signed(*_reach(observation)) if signed else scales.unit_scale(0, 1)
     panel.cells(observation.by_rank, label, scale, bar_at=1.03, pick=True,
                 hover=text("figure.hover_cell", **hover))  # fmt: skip
-    # White is seen on every color of a gate's scale; a state's neutral color is the page itself.
+    # White contrasts with every color of a gate's scale; a state's neutral color is the page's.
     edge = style.palette.truth if signed else "rgba(255,255,255,0.9)"
     panel.outline(edge, row=rank, width=1.5)
     panel.outline(edge, column=step, width=1.5)
@@ -56,20 +62,20 @@ def gate_map(observation: Observation, unit: int, step: int, style: Style = STYL
 
 
 def _reach(observation: Observation) -> tuple[float, bool]:
-    """Where the color scale of states ends, and whether a few of them lie beyond it.
+    """Return the limit of the states' color scale, and True if a few states lie beyond it.
 
-    One cell state that ran away would leave all others without color: where the largest is more
-    than twice as large as 98 of 100, the scale ends there.
+    The scale ends at the 98% quantile where the largest value is more than twice as large; one
+    diverging state would leave all others without color.
     """
     largest, maximum = scales.largest(observation.by_rank), observation.most_of_reach
     return (maximum, True) if largest > 2 * maximum > 0 else (largest, False)
 
 
 def gate_saturation(observation: Observation, style: Style = STYLE) -> Figure:
-    """Plot how often each unit's gates are nearly shut and open (left), how long it keeps (right).
+    """Plot the saturation of each unit's gates (left) and a histogram of time constants (right).
 
-    Shares of the steps at which a gate is below 0.1 and above 0.9; time constants in steps, those
-    below 0.1 and from 1,000 on (infinite ones, too) in the outer bins.
+    Left: shares of the steps with a gate below 0.1 (x) and above 0.9 (y). Right: time constants in
+    steps; those below 0.1 and from 1,000 on, including infinite ones, are in the outer bins.
     """
     text, units = style.text, np.arange(1, observation.hidden + 1)
     sheet = Sheet(style)
@@ -113,7 +119,7 @@ def _constants_axis(title: str, edges: Float[np.ndarray, "edge"]) -> dict[str, o
 
 
 def _bins(panel: Panel, counts: Int[np.ndarray, "bin"], edges: Float[np.ndarray, "edge"]) -> None:
-    """How many units have time constants between these edges; the longest stand out."""
+    """Draw the number of units by time constant; the longest are highlighted."""
     text, palette = panel.style.text, panel.style.palette
     names = [f"{number(low, 2)} – {number(high, 2)}" for low, high in pairwise(edges)]
     ends = (f"< {number(_SHORTEST, 1)}", f"≥ {number(_LONGEST, 1)}")
@@ -130,7 +136,7 @@ def _bins(panel: Panel, counts: Int[np.ndarray, "bin"], edges: Float[np.ndarray,
 def _histogram(
     steps: Float[np.ndarray, "unit"],
 ) -> tuple[Int[np.ndarray, "bin"], Float[np.ndarray, "edge"]]:
-    """Counts in bins of a quarter of a decade, with one bin for what lies beyond on either side."""
+    """Return counts in bins of a quarter of a decade, with an outer bin on either side."""
     low, high = np.log10(_SHORTEST), np.log10(_LONGEST)
     inner = np.logspace(low, high, round((high - low) * _PER_DECADE) + 1)
     indices = np.searchsorted(inner, steps[~np.isnan(steps)], side="right")

@@ -1,4 +1,4 @@
-"""Networks compared: what they expect next, how large they are, how they learn."""
+"""Networks compared: their predictions, their sizes, their training."""
 
 from __future__ import annotations
 
@@ -22,11 +22,16 @@ _PARTS = {"input": ("prediction", ""), "recurrent": ("highlight", "/"), "biases"
 def agreement(
     expectation: Expectation, pair: AgreementPair | None = None, style: Style = STYLE
 ) -> Figure:
-    """Plot by how many bits the second verb (the plural) is more probable after each word.
+    """Plot the log ratio of the plural verb to the singular one after each word, in bits.
 
-    Above the line of zero the network expects the plural. A probability of exactly 0 leaves a gap.
-    pair: with it the other sentence stands beside this one, and in a panel below what the word in
-    which they differ does, in bits; the bands are the 95% intervals of the mean over other nouns.
+    Above zero the network expects the plural. A probability of exactly 0 leaves a gap. With `pair`,
+    thin lines are the other sentence, and the lower panel has the effect in bits of the word in
+    which they differ; its bands are the 95% intervals of the mean over other nouns.
+
+    Args:
+        expectation: probabilities after each word.
+        pair: both sentences and the effects.
+        style: language, theme and scale of the figure.
     """
     text, words = style.text, expectation.words
     item, many = map(escape, expectation.candidates)
@@ -61,7 +66,7 @@ def agreement(
 
 
 def _by_network(expectation: Expectation, bits: Float[np.ndarray, "network"], style: Style) -> str:
-    """A number for each network, in words."""
+    """Return a number for each network as text."""
     cells = (name.rsplit("_", 1)[-1] for name in expectation.networks)
     named = zip(cells, bits, strict=True)
     return "; ".join(f"{style.text(f'option.{cell}')}: {number(value)}" for cell, value in named)
@@ -83,7 +88,7 @@ def _zero(panel: Panel, words: int, name: str) -> None:
 
 
 def _expected(panel: Panel, expectation: Expectation, subject: str, faint: bool) -> None:
-    """A line for each network; the second sentence of a pair thinner, with open markers."""
+    """Draw a line for each network; a `faint` one is thinner with open markers."""
     text, palette = panel.style.text, panel.style.palette
     item, many = map(escape, expectation.candidates)
     for network, values, p in zip(
@@ -103,7 +108,7 @@ def _expected(panel: Panel, expectation: Expectation, subject: str, faint: bool)
 
 
 def _differences(sheet: Sheet, upper: Panel, pair: AgreementPair) -> None:
-    """What the word in which two sentences differ does: this pair's, and the mean of others."""
+    """Draw the effect of the differing word: that of this pair, and the mean over others."""
     text, palette = sheet.style.text, sheet.style.palette
     mean = pair.mean
     lower = sheet.panel(
@@ -130,7 +135,7 @@ def _differences(sheet: Sheet, upper: Panel, pair: AgreementPair) -> None:
 
 
 def parameter_bars(parameter_table: ParameterTable, style: Style = STYLE) -> Figure:
-    """Plot the parameters of the three cells, stacked from their parts, with their totals."""
+    """Plot the parameters of the three cells, stacked by part, with their totals."""
     text, palette = style.text, style.palette
     names = [text(f"option.{cell}") for cell in parameter_table.cells]
     totals = [item.total for item in parameter_table.counted]
@@ -163,9 +168,14 @@ def training_curve(done: Tiny, style: Style = STYLE) -> Figure:
 def training_progress(
     trail: Sequence[TinyReport], settings: TinySettings, style: Style = STYLE
 ) -> Figure:
-    """Plot the same as far as training has come (at least one report).
+    """Plot `training_curve` of a running training.
 
-    The axis of the updates is that of the whole run: it does not move while the curve grows.
+    The axis of the updates is that of the whole run, so it does not move while the curve grows.
+
+    Args:
+        trail: reports so far, at least one.
+        settings: settings of the training.
+        style: language, theme and scale of the figure.
     """
     updates = np.array([r.update for r in trail])
     return _course(updates, np.array([r.accuracy for r in trail]), settings, style)

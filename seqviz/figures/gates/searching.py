@@ -1,4 +1,4 @@
-"""Units looked for on one text and scored on another, beside what the search finds by chance."""
+"""Search for units on one text, scored on another and compared with chance."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ _BINS = np.linspace(0, 1, 41)
 
 
 def found_and_scored(unit_search: UnitSearch, style: Style = STYLE) -> Figure:
-    """Plot each unit's r on the first text and on the second; on the diagonal both are equal.
+    """Plot each unit's r on both texts (left), and the largest |r| by chance (right).
 
-    Right: a histogram of the largest |r| of any unit when the property is moved along the first
-    text, as shares of the shifts; the line is the |r| of the unit that was found.
+    Left: on the dotted diagonal both are equal. Right: a histogram, in percent of the shifts, of
+    the largest |r| of any unit with the property shifted along the first text; the line is the |r|
+    of the unit found.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)

@@ -1,4 +1,4 @@
-"""How gates, states, cells and runs look wherever they are drawn, and what labels say of them."""
+"""Colors, dashes, markers and hover texts of gates, states and cells."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from seqviz.core.i18n import Text
 from seqviz.plotting import NAMED
 
-# Of a gate, a candidate or a state by its symbol: role of its color, dash, marker.
+# Role of the color, dash and marker by symbol of a gate, candidate or state.
 LOOKS = {
     "i": ("rnn", "dash", "triangle-up"),
     "f": ("prediction", "solid", "circle"),
@@ -19,22 +19,22 @@ LOOKS = {
     "g": ("baseline", "dot", "cross"),
     "n": ("baseline", "dot", "cross"),
 }
-# Of a cell, whose name is also the role of its color: dash, marker.
+# Dash and marker of a cell, whose name is also the role of its color.
 CELLS = {"rnn": ("dot", "square"), "gru": ("dash", "diamond"), "lstm": ("solid", "circle")}
-_DOTS = 40  # steps up to which each has its own mark
+_DOTS = 40  # maximum number of steps with markers
 _SPACES = {" ": "␣", "\n": "⏎"}
 
 
 def visible_symbols(pieces: Sequence[str]) -> tuple[str, ...]:
-    """Symbols as labels: what cannot be seen has a sign."""
+    """Return symbols as labels, with a sign for whitespace."""
     return tuple(_SPACES.get(piece, piece) for piece in pieces)
 
 
 def marked(symbol: str, steps: int) -> str | None:
-    """The marker of each point while there are few of them."""
+    """Return the marker, or None for too many steps."""
     return symbol if steps <= _DOTS else None
 
 
 def at_step(text: Text) -> str:
-    """What stands over a point of a line over steps."""
+    """Return the hover template of a point of a line over steps."""
     return text("figure.hover_step", token="%{x}", step="%{x:d}", value="%{y:.3g}") + NAMED

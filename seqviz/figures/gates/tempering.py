@@ -1,4 +1,4 @@
-"""A gate's sigmoid at a temperature, and what the network's answers are worth with it."""
+"""A gate's sigmoid at a temperature, and the network's accuracy with it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,24 @@ from seqviz.figures.gates.style import CELLS, LOOKS, visible_symbols
 from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axis
 from seqviz.plotting.axes import percent
 
-_REACH = 8.0  # pre-activations shown at least
+_REACH = 8.0  # minimum range of pre-activations
 
 
 def gate_mask(
     tempered: Tempered, gate: str, unit: int, tried: ByTemperature, style: Style = STYLE
 ) -> Figure:
-    """Plot one gate's values on sigma(a / T), the unit's large (left), and right answers (right).
+    """Plot one gate's values on sigma(a / T) (left), and the accuracy by temperature (right).
 
-    gate: its symbol. unit: from 1. Right: the share of right answers by temperature (log axis),
-    beside the most frequent answer, with the temperature of the left panel marked.
+    Left: the unit's marks are large, the dotted curve has T = 1. Right: the temperature axis is
+    logarithmic, the dotted line is the most frequent answer, the vertical line the temperature of
+    the left panel.
+
+    Args:
+        tempered: activations at one temperature.
+        gate: symbol of the gate.
+        unit: unit, from 1.
+        tried: accuracy by temperature.
+        style: language, theme and scale of the figure.
     """
     text, palette, observed = style.text, style.palette, tempered.seen
     a, values = tempered.preactivation[gate], activation(observed.trace, gate)

@@ -1,4 +1,4 @@
-"""One unit over time: its gates above, its states below."""
+"""Gates and states of one unit over time."""
 
 from __future__ import annotations
 
@@ -14,15 +14,21 @@ from seqviz.core.i18n import number
 from seqviz.figures.gates.style import LOOKS, at_step, visible_symbols
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, axis
 
-_HEIGHT = 0.43  # of either panel, as a share of the sheet
-_LETTER = 16  # pixels between two letters at the ends of lines
+_HEIGHT = 0.43  # height of each panel, as a share of the sheet
+_LETTER = 16  # minimum distance of two letters at the ends of lines, in pixels
 
 
 def unit_traces(observation: Observation, unit: int, step: int, style: Style = STYLE) -> Figure:
-    """Plot gates of one unit (in [0, 1], above) and its states and candidate (below), by step.
+    """Plot gates of one unit in [0, 1] (top) and its states and candidate (bottom), by step.
 
-    unit, step: those selected, from 1; a line runs through the step and each quantity has its
-    marker there. Letters stand at the ends of the lines where they do not run into each other.
+    A vertical line and markers are at the step. Letters stand at the ends of the lines unless they
+    collide.
+
+    Args:
+        observation: activations of all units.
+        unit: unit, from 1.
+        step: marked step, from 1.
+        style: language, theme and scale of the figure.
     """
     text, pieces = style.text, visible_symbols(observation.pieces)
     lines = {s: activation(observation.trace, s)[:, unit - 1] for s in symbols(observation.trace)}
@@ -58,7 +64,7 @@ def unit_traces(observation: Observation, unit: int, step: int, style: Style = S
 def _letters(
     panel: Panel, quantities: Mapping[str, Float[np.ndarray, "time"]], span: Sequence[float]
 ) -> None:
-    """The symbols at the ends of the lines; none of them if two would collide."""
+    """Write the symbols at the ends of the lines, or none if two would collide."""
     style = panel.style
     ends = {symbol: float(values[-1]) for symbol, values in quantities.items()}
     pixels = 0.8 * _HEIGHT * style.height / (span[1] - span[0])
