@@ -1,1 +1,1 @@
-"""Figures of how well a frozen or tuned encoder answers."""
+"""Figures of the accuracy of frozen and fine-tuned encoders."""

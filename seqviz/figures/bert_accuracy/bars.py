@@ -1,4 +1,4 @@
-"""A panel of upright bars in percent, each with its interval, n and number, and the baseline."""
+"""Panel of vertical bars in percent with intervals, sample sizes and the baseline."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from seqviz.stats.proportions import Proportion
 
 @dataclass(frozen=True)
 class Row:
-    """One bar: its name, its proportion, its color."""
+    """Name, proportion and color of one bar."""
 
     name: str
     proportion: Proportion
@@ -22,7 +22,7 @@ class Row:
 
 
 def format_rows(rows: Sequence[Row], text: Text) -> str:
-    """All rows in words, for a description."""
+    """Return all rows as text for a description."""
     return "; ".join(f"{row.name}: {format_proportion(row.proportion, text)}" for row in rows)
 
 
@@ -30,11 +30,16 @@ def bar_panel(
     sheet: Sheet, across: tuple[float, float], title: str, rows: Sequence[Row], reads: str,
     guess: Row | None,
 ) -> dict[str, list[str]]:  # fmt: skip
-    """A panel with a bar a row; returns the names of its places, by its axis.
+    """Draw a panel with one bar for each row and return the names of the bars by axis.
 
-    reads: title of the axis of names. guess: what can be had without reading. It is a dotted line
-    through all bars, and has a place of its own at the right for its number: on a bar the words
-    could not be read.
+    Args:
+        sheet: sheet to draw on.
+        across: left and right end, as shares of the sheet's width.
+        title: title of the panel.
+        rows: the bars.
+        reads: title of the axis of names.
+        guess: baseline without reading, a dotted line through all bars; its number stands in a slot
+            on the right, because it would be illegible on a bar.
     """
     text = sheet.style.text
     all_rows = [*rows, *([guess] if guess else [])]
@@ -62,5 +67,5 @@ def bar_panel(
 
 
 def _broken(name: str) -> str:
-    """A name in two lines where it has two words: four of them stand side by side on a phone."""
+    """Return a name with its first space as a line break; four names fit on a phone."""
     return name.replace(" ", "<br>", 1)

@@ -1,6 +1,6 @@
-"""What the figures about accuracy share: shares in words, bars with intervals, the baseline.
+"""Shared parts of the accuracy figures: shares as text, bars with intervals, baselines.
 
-Every share comes with its n and its Wilson interval. Arguments are shares of 1, axes in percent.
+Every share has its n and its Wilson interval. Arguments are shares in [0, 1], axes are in percent.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from seqviz.plotting import NAMED, Panel
 from seqviz.stats.proportions import Proportion
 
 HOVER = "%{x}: %{y:.1f}%" + NAMED
-_FEW = 12  # points up to which each has a marker
-_HATCH = 6  # pixels between the strokes of a hatched bar
+_FEW = 12  # maximum number of points with markers
+_HATCH = 6  # distance of the strokes of a hatched bar in pixels
 
 
 def bare(share: float) -> str:
-    """A share in percent without the sign, where an axis or its neighbor has it."""
+    """Return a share in percent without the sign, for axes and labels that have it."""
     return percent(share).removesuffix("%")
 
 
 def format_proportion(proportion: Proportion, text: Text) -> str:
-    """A proportion in words, for hover texts and descriptions: share, interval, n."""
+    """Return share, interval and n as text for hover texts and descriptions."""
     if not proportion.n:
         return text("figure.acc_none")
     low, high = (100 * end for end in proportion.ci)
@@ -34,7 +34,7 @@ def format_proportion(proportion: Proportion, text: Text) -> str:
 
 
 def format_proportions(result: Proportion, text: Text) -> np.ndarray:
-    """The same of many rows: an array of words of their shape."""
+    """Return `format_proportion` of each element, in an array of the same shape."""
     words = [format_proportion(result[row], text) for row in np.ndindex(result.n.shape)]
     return np.array(words, object).reshape(result.n.shape)
 
@@ -43,9 +43,15 @@ def curve(
     panel: Panel, x: Shaped[np.ndarray, "point"], percents: Real[np.ndarray, "point"], name: str,
     style: tuple[str, str, str], **more: Any,
 ) -> None:  # fmt: skip
-    """A named line, with markers where there are few points: of one there is no line.
+    """Draw a line, with markers where there are few points; a single point has no line.
 
-    style: its color, dash and marker.
+    Args:
+        panel: panel to draw in.
+        x: x values.
+        percents: y values in percent.
+        name: name of the trace.
+        style: color, dash and marker.
+        **more: further keys of `Panel.line`.
     """
     color, dash, symbol = style
     marker = symbol if len(x) <= _FEW else None
@@ -56,10 +62,17 @@ def bar(
     panel: Panel, index: float, proportion: Proportion, name: str, color: str, *,
     hatched: bool = False, **more: Any,
 ) -> None:  # fmt: skip
-    """One bar in percent with its interval as a whisker, at `index` of the axis of names.
+    """Draw a bar in percent with its interval as a whisker.
 
-    hatched: a figure from a text, not computed here (its interval, where n is known, follows from
-    share and n); empty inside, so that it is not taken for ours.
+    Args:
+        panel: panel to draw in.
+        index: position on the axis of names.
+        proportion: share, interval and n.
+        name: name of the trace.
+        color: CSS color.
+        hatched: True for a value printed in a text, not computed here; the bar is then empty
+            inside, and its interval, where n is known, follows from share and n.
+        **more: further keys of `Panel.bars`.
     """
     hover = format_proportion(proportion, panel.style.text) + NAMED
     keys: dict[str, Any] = {"width": 0.62, "hover": hover}
@@ -77,10 +90,14 @@ def majority(
     panel: Panel, proportion: Proportion, ends: Sequence[float], *, upright: bool = False,
     words_at: float | None = 1,
 ) -> None:  # fmt: skip
-    """The accuracy of the answer that is most frequent in training, given always.
+    """Draw the accuracy of the answer that is most frequent in training as a dotted line.
 
-    ends: of the axis along which the line runs. upright: the line stands, the bars lie. words_at:
-    where on it its name and value stand, as a share of the panel's width; None: they do not.
+    Args:
+        panel: panel to draw in.
+        proportion: this accuracy.
+        ends: ends of the line along the axis.
+        upright: True for a vertical line through horizontal bars.
+        words_at: position of its name and value as a share of the panel's width; None for no text.
     """
     value = [100 * proportion.share] * 2
     x, y = (value, ends) if upright else (ends, value)
@@ -92,21 +109,36 @@ def majority(
 
 
 def undecided(panel: Panel, ends: Sequence[float], *, above: bool = False) -> None:
-    """The line at 50%, where an answer turns, with its name below or above it."""
+    """Draw a labeled line at 50%, where the answer changes."""
     words = panel.style.text("figure.acc_undecided")
     panel.reference(ends, [50, 50], words, legend=False)
     on_line(panel, words, 50, above=above, x=0)
 
 
 def on_line(panel: Panel, words: str, at: float, *, above: bool = False, x: float = 1) -> None:
-    """Words on a reference line at the height `at`, below or above it."""
+    """Write text at a horizontal reference line.
+
+    Args:
+        panel: panel to draw in.
+        words: the text.
+        at: height of the line.
+        above: True to write above the line, not below it.
+        x: position as a share of the panel's width.
+    """
     anchor = {"xanchor": "right" if x > 0.5 else "left", "yanchor": "bottom" if above else "top"}
     color = panel.style.palette.baseline
     panel.words(words, x, at, xref="domain", yshift=1 if above else -1, color=color, **anchor)
 
 
 def reading(panel: Panel, words: str, x: float, last: float) -> None:
-    """What is read off, at the top beside the upright line, on the side that has room."""
+    """Write a value at the top beside a vertical line, on the side with room.
+
+    Args:
+        panel: panel to draw in.
+        words: the value as text.
+        x: position of the line.
+        last: right end of the axis.
+    """
     side, shift = ("left", 6) if x <= 0.7 * last else ("right", -6)
     panel.words(words, x, 1, yref="domain", xanchor=side, xshift=shift, yanchor="top")
 
@@ -115,9 +147,13 @@ def fitted(
     *values: Shaped[np.ndarray, "..."] | Sequence[float], minimum: float = 10, above: float = 0.12,
     below: float = 0.0,
 ) -> tuple[float, float]:  # fmt: skip
-    """Ends of an axis in percent around these values, never beyond 0 and (but for words) 100.
+    """Return the ends of an axis in percent around values, at most [-1, 101] plus room for text.
 
-    minimum: percent that it spans. above, below: room for words, as shares of what it spans.
+    Args:
+        *values: values in percent; nan is left out.
+        minimum: minimum span in percent.
+        above: room for text at the top, as a share of the span.
+        below: room for text at the bottom, likewise.
     """
     flat = np.concatenate([np.ravel(np.asarray(value, float)) for value in values])
     finite = flat[np.isfinite(flat)]

@@ -1,4 +1,4 @@
-"""Two systems on the same sentences: one after another, where they differ, and how they err."""
+"""Two systems on the same sentences: running accuracy, paired answers, confusion."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from seqviz.plotting.scales import ColorScale, flat, sign_color
 from seqviz.stats.proportions import Confusion, Paired, Proportion, of
 
 _LOOKS = (("prediction", "solid", "circle"), ("rnn", "dash", "diamond"))  # first, second system
-_SETTLED = 40  # sentences before which the intervals are too wide to be shown whole
-_LONGEST = 22  # characters of a name at the end of a line
+_SETTLED = 40  # number of sentences below which intervals may exceed the axis
+_LONGEST = 22  # maximum number of characters of a name at the end of a line
 _CLEAR = "rgba(0,0,0,0)"
 _COLORS = [[0, sign_color(-1, 0)], [1, sign_color(-1, 0.7)]]
 _KINDS = ("right_negative", "wrong_positive", "wrong_negative", "right_positive")
@@ -26,7 +26,15 @@ def running_accuracy(
 ) -> Figure:
     """Plot the accuracy of two systems on the first 1, 2, ... sentences, with 95% bands.
 
-    n: sentences at which the two are read off. Raises ValueError for an n beyond the sentences.
+    Args:
+        first: accuracy of the first system by number of sentences.
+        second: accuracy of the second system.
+        names: names of the systems.
+        n: marked number of sentences, at which both values are written.
+        style: language, theme and scale of the figure.
+
+    Raises:
+        ValueError: n is not in 1 ... number of sentences.
     """
     label, palette, count = style.labels("figure.acc_"), style.palette, len(first.n)
     if not 1 <= n <= count:
@@ -64,14 +72,14 @@ def running_accuracy(
 
 
 def _width(name: str) -> int:
-    """In letters; a Chinese character is as wide as two."""
+    """Return the width in letters; a Chinese character is as wide as two."""
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in name)
 
 
 def paired_answers(paired: Paired, names: tuple[str, str], style: Style = STYLE) -> Figure:
-    """Plot on how many sentences both are right, only the one, only the other, neither.
+    """Plot on how many sentences both systems are right, only one of the two, or neither.
 
-    McNemar's test styles at the two tiles with a frame only: there the systems differ.
+    McNemar's test uses the two tiles with a frame only, where the systems differ.
     """
     label, palette = style.labels("figure.acc_"), style.palette
     first, second = (escape(name) for name in names)
@@ -98,7 +106,7 @@ def paired_answers(paired: Paired, names: tuple[str, str], style: Style = STYLE)
 
 
 def _tile(panel: Panel, x: int, y: int, count: int, words: str, frame: str | None) -> None:
-    """A count with words below it; one without a frame is quiet."""
+    """Draw a count with text below it, muted without a frame."""
     palette, scale = panel.style.palette, panel.style.scale
     size = (30 if frame else 20) * scale
     panel.rectangle(
@@ -113,7 +121,14 @@ def _tile(panel: Panel, x: int, y: int, count: int, words: str, frame: str | Non
 def confusion_matrices(
     first: Confusion, second: Confusion, names: tuple[str, str], style: Style = STYLE
 ) -> Figure:
-    """Plot what each system says of negative and positive sentences: counts and percent of rows."""
+    """Plot both systems' confusion matrices with counts and percent of rows.
+
+    Args:
+        first: confusion of the first system.
+        second: confusion of the second system.
+        names: names of the systems.
+        style: language, theme and scale of the figure.
+    """
     label = style.labels("figure.acc_")
     classes = [label("negative"), label("class_positive")]
     scale = ColorScale(_COLORS, 0, max(1, int(first.counts.max()), int(second.counts.max())))
@@ -125,7 +140,7 @@ def confusion_matrices(
         **actual,
         "title": {"text": ""},
         "showticklabels": False,
-    }  # the neighbor's hold for both
+    }  # the labels of the left panel apply
     panels = sheet.row((predicted, actual), (predicted, blank), gaps=(0.46, 0.54))
     values = []
     for panel, result, name, (role, *_) in zip(panels, (first, second), names, _LOOKS, strict=True):
@@ -141,7 +156,7 @@ def confusion_matrices(
 
 
 def _matrix(panel: Panel, confusion: Confusion, name: str, scale: ColorScale) -> None:
-    """A count and the percent of its row in each cell."""
+    """Draw the confusion matrix with counts and percent of rows."""
     style = panel.style
     rows = [[of(int(cell), int(row.sum())) for cell in row] for row in confusion.counts]
     words = [[f"<b>{item.correct:,}</b><br>{percent(item.share)}" for item in row] for row in rows]

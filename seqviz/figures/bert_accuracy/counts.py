@@ -1,4 +1,4 @@
-"""Where a network's parameters are, and which of them are trained."""
+"""Parameters of a network by part, trained and frozen."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from seqviz.compute.bert_accuracy.counting import ParameterCount, ParameterGroup, groups
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, escape, scales
 
-_ROWS = 14  # that find room; layers that are alike share a row beyond
-_LABEL = 0.36  # of the axis: room for the number at the end of the longest bar, also on a phone
+_ROWS = 14  # maximum number of rows; beyond it, equal layers share a row
+_LABEL = 0.36  # room for the number at the longest bar, as a share of the axis
 _TABLES = {"word_embeddings": "words", "position_embeddings": "positions",
            "token_type_embeddings": "types", "LayerNorm": "norm"}  # fmt: skip
 
@@ -20,12 +20,15 @@ _TABLES = {"word_embeddings": "words", "position_embeddings": "positions",
 def parameter_counts(parameter_count: ParameterCount, title: str, style: Style = STYLE) -> Figure:
     """Plot the parameters of each part on a log axis: trained ones solid, frozen ones hatched.
 
-    title: which network and what is trained, for the line above.
+    Args:
+        parameter_count: parameters by part.
+        title: name of the network and of the trained parts, for the headline.
+        style: language, theme and scale of the figure.
     """
     text, palette = style.text, style.palette
     named = _rows(parameter_count, style)
     names, rows = [name for name, _ in named], [row for _, row in named]
-    # Two lines from the left edge of the figure: on a phone one would be too long.
+    # The headline starts at the left edge of the figure; one line would be too long for a phone.
     above = {
         "text": text("figure.acc_trained_of", title=escape(title), count=parameter_count),
         "font": {"size": 13 * style.scale}, "pad": {"l": 10, "b": 5 + 17 * style.scale},
@@ -51,7 +54,7 @@ def parameter_counts(parameter_count: ParameterCount, title: str, style: Style =
 
 
 def _parameters(totals: Sequence[int], style: Style) -> dict[str, Any]:
-    """A log axis around these counts, with room for the number behind the longest bar."""
+    """Return a log axis of these counts, with room for the number at the longest bar."""
     largest = float(np.log10(max([10, *totals])))
     smallest = np.log10(max(1, min([10**6, *filter(None, totals)])))
     low = float(np.floor(smallest - 0.3))
@@ -66,7 +69,7 @@ def _parameters(totals: Sequence[int], style: Style) -> dict[str, Any]:
 def _bars(
     panel: Panel, kind: str, names: Sequence[str], counts: Sequence[int], marker: dict[str, Any]
 ) -> None:
-    """The bars of the parts that have any of this kind; none where none has."""
+    """Draw the bars of one kind, if there are any."""
     retained = [position for position, count in enumerate(counts, 1) if count]
     if not retained:
         return
@@ -79,9 +82,9 @@ def _bars(
 
 
 def _rows(parameter_count: ParameterCount, style: Style) -> list[tuple[str, ParameterGroup]]:
-    """Tables of the embeddings, layers, pooler, classifier, adapters, each with its name.
+    """Return the named parts: embedding tables, layers, pooler, classifier, adapters.
 
-    Where there are too many, layers with the same numbers share a row.
+    Consecutive layers with equal numbers share a row where there are too many parts.
     """
     tables = {name: [0, 0] for name in _TABLES}
     for part in parameter_count.parts:

@@ -1,4 +1,4 @@
-"""How a classifier learned: loss and accuracy, epoch by epoch."""
+"""Learning curves of a classifier: loss and accuracy by epoch."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from seqviz.figures.bert_accuracy.bars_and_labels import HOVER
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
 from seqviz.stats.proportions import Proportion, of_share
 
-VALIDATED = 800  # sentences set apart, on which what was trained is judged
-QUIET = 0.35  # opacity of a single run beside the mean, or of an earlier one
+VALIDATED = 800  # number of validation sentences
+QUIET = 0.35  # opacity of a single run beside the mean, or of an earlier run
 HOVER_LOSS = "%{x}: %{y:.3f}" + NAMED
-_RIGHT = 92  # pixels for the names at the ends of lines
+_RIGHT = 92  # room for the names at the ends of lines, in pixels
 
 
 class Panels(NamedTuple):
-    """Loss (left) and accuracy (right), and from where to where their vertical axes run."""
+    """Panels of the loss (left) and the accuracy (right), with the ranges of their y axes."""
 
     loss: Panel
     accuracy: Panel
@@ -39,11 +39,17 @@ def learning_curves(
     n: int = VALIDATED,
     style: Style = STYLE,
 ) -> Figure:
-    """Plot loss (left) and accuracy (right) by epoch, 0 is before training: mean of runs, and runs.
+    """Plot loss (left) and accuracy (right) by epoch: mean of the runs, and single runs (pale).
 
-    The band is the 95% interval of the mean accuracy on the n validation sentences; the epoch in
-    which it is best is marked. reported: what a text prints of its own training. baseline: the
-    answer that is most frequent in training, given always.
+    Epoch 0 is before training. The band is the 95% interval of the mean accuracy on the validation
+    sentences; the epoch with the best one is marked.
+
+    Args:
+        result: the runs.
+        reported: curve that a text prints of its own training.
+        baseline: accuracy of the answer that is most frequent in training.
+        n: number of validation sentences.
+        style: language, theme and scale of the figure.
     """
     text, palette, (runs, points) = style.text, style.palette, result.loss.shape
     loss, train, valid = (_mean(v) for v in (result.loss, result.accuracy, result.validation))
@@ -93,10 +99,16 @@ def panels(
     sheet: Sheet, across: str, last: float, losses: Sequence[Any], percents: Sequence[Any],
     baseline: Proportion | None, named: bool,
 ) -> Panels:  # fmt: skip
-    """The panels of the loss (left) and of the accuracy (right), from 0 to `last`.
+    """Create the panels of the loss (left) and the accuracy (right).
 
-    across: title of the horizontal axes. losses, percents: what both are to show. named: lines of
-    the loss have names at their ends.
+    Args:
+        sheet: sheet to draw on.
+        across: title of the x axes.
+        last: right end of the x axes, which start at 0.
+        losses: losses that the axis must contain.
+        percents: accuracies in percent, likewise.
+        baseline: baseline accuracy, likewise.
+        named: True to leave room for names at the ends of the loss curves.
     """
     style = sheet.style
     flat = np.concatenate([np.ravel(np.asarray(values, float)) for values in losses])
@@ -114,20 +126,20 @@ def panels(
 
 
 def curve_styles(style: Style) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
-    """Color, dash and marker of the training and of the validation sentences."""
+    """Return color, dash and marker of training and of validation sentences."""
     palette = style.palette
     return (palette.truth, "dash", "circle-open"), (palette.prediction, "solid", "circle")
 
 
 def _mean(values: Float[np.ndarray, "run epoch"]) -> Float[np.ndarray, "epoch"]:
-    """Mean of the runs that have a number; nan where none has."""
+    """Return the mean over finite runs, nan where there are none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         return np.nanmean(values, axis=0)
 
 
 def _run(panels: Panels, result: Tuned, run: int) -> None:
-    """One run: thin and pale lines in both panels."""
+    """Draw one run as thin, pale lines in both panels."""
     style = panels.loss.style
     training, validation = curve_styles(style)
     for panel, values, line_style, kind, hover in (
@@ -142,7 +154,7 @@ def _run(panels: Panels, result: Tuned, run: int) -> None:
 
 
 def _best(panels: Panels, epoch: int, proportion: Proportion) -> None:
-    """A ring around the best epoch, its line in both panels, and its accuracy in words."""
+    """Mark the best epoch with a ring, a line in both panels, and its accuracy as text."""
     style, panel = panels.accuracy.style, panels.accuracy
     color, name = style.palette.highlight, style.text("figure.acc_best_validation")
     panel.points([epoch], [100 * proportion.share], name, color, size=15, symbol="circle-open",
@@ -154,7 +166,7 @@ def _best(panels: Panels, epoch: int, proportion: Proportion) -> None:
 
 
 def _reported(panels: Panels, curve: Curve) -> None:
-    """What a text prints: dotted, with crosses; its epochs count from 1."""
+    """Draw the printed curve dotted, with crosses; its epochs count from 1."""
     style = panels.loss.style
     epochs = np.arange(1, len(curve.loss) + 1)
     for panel, values, kind, hover in (

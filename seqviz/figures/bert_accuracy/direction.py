@@ -1,4 +1,4 @@
-"""Which way the attention may look: both ways, only to the left, only to the right."""
+"""Accuracy by attention direction: both, left only, right only."""
 
 from __future__ import annotations
 
@@ -15,10 +15,15 @@ _ROLES = {"both": "prediction", "left": "rnn", "right": "gru"}
 def accuracy_by_direction(
     attention_directions: AttentionDirections, baseline: Proportion, style: Style = STYLE
 ) -> Figure:
-    """Plot the accuracy by the way the attention looks.
+    """Plot the accuracy by attention direction in three panels.
 
-    Sentiment with the usual head, sentiment with a head fitted anew, first guess of a masked token.
-    baseline: of sentiment, the more frequent answer always.
+    From left to right: sentiment with the usual head, sentiment with a refitted head, first guess
+    of a masked token.
+
+    Args:
+        attention_directions: accuracies by direction.
+        baseline: accuracy of the more frequent sentiment.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.acc_"), style.palette
     guess = Row(label("majority_short"), baseline, palette.baseline)

@@ -1,4 +1,4 @@
-"""Filling in: how often the token is guessed where it is masked, replaced, or left alone."""
+"""Masked-token prediction where the token is masked, replaced or kept."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from seqviz.figures.bert_accuracy.bars import Row, bar_panel, format_rows
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, escape, short
 from seqviz.stats.proportions import of_share
 
-_ROLES = {  # of each treatment: role of its color, dash, marker
+_ROLES = {  # role of the color, dash and marker of each treatment
     "mask": ("prediction", "solid", "circle"),
     "random": ("rnn", "dash", "square"),
     "kept": ("gru", "longdashdot", "diamond"),
 }
-_LONGEST = 14  # characters of a candidate beside its bar
-_BETWEEN = 0.13  # of the width, between two panels of candidates
+_LONGEST = 14  # maximum number of characters of a candidate
+_BETWEEN = 0.13  # gap between two panels of candidates, as a share of the width
 
 
 def fill_in_accuracy(fill_in: FillIn, style: Style = STYLE) -> Figure:
     """Plot how often the token is the first guess (left), or among the first five (right).
 
-    A bar a treatment, with interval and n. Dotted: the most frequent tokens are guessed everywhere.
+    One bar, with interval and n, is one treatment. Dotted: guessing the most frequent tokens.
     """
     label, palette, sheet = style.labels("figure.acc_"), style.palette, Sheet(style)
     names: dict[str, list[str]] = {}
@@ -47,10 +47,12 @@ def fill_in_accuracy(fill_in: FillIn, style: Style = STYLE) -> Figure:
 def fill_in_accuracy_by_share(
     fill_ins: tuple[FillIn, ...], share: float, style: Style = STYLE
 ) -> Figure:
-    """Plot the share of first guesses that are right against the share of the tokens selected.
+    """Plot the accuracy of the first guess by the share of tokens selected.
 
-    fill_ins: one for each share, in any order. share: of the tokens, 0 to 1; marked by the upright
-    line.
+    Args:
+        fill_ins: one result for each share, in any order.
+        share: share of the tokens in [0, 1], marked by the vertical line.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.acc_"), style.palette
     fill_ins = tuple(sorted(fill_ins, key=lambda item: item.settings.share))
@@ -90,9 +92,9 @@ def fill_in_accuracy_by_share(
 
 
 def best_guesses(guesses: Guesses, style: Style = STYLE) -> Figure:
-    """Plot the best guesses at one place, a panel a condition, with the truth marked.
+    """Plot the best guesses at one position in a panel for each condition, the truth marked.
 
-    Where the truth is not among them it stands below, with its rank.
+    A truth that is not among them stands below, with its rank.
     """
     text, sheet, count = style.text, Sheet(style), max(len(guesses.conditions), 1)
     width = (1 - _BETWEEN * (count - 1)) / count
@@ -124,19 +126,19 @@ def _name(condition: str, style: Style) -> str:
 
 
 def _read(x: np.ndarray, y: np.ndarray, share: float) -> float:
-    """The line's height in percent at `share`, as a share; straight between points, nan of none."""
+    """Return the interpolated value of a line in percent at `share`, as a share; nan if empty."""
     return float(np.interp(100 * share, x, y)) / 100 if len(x) else float("nan")
 
 
 def _chances(percents: np.ndarray, style: Style) -> dict[str, object]:
-    """The axis of the probabilities, with room for number and word behind the longest bar."""
+    """Return the axis of probabilities, with room for text at the longest bar."""
     last = 1.55 * (float(np.nanmax(percents, initial=0.0)) or 1.0)
     ticks = {"tickvals": [0, 50, 100]} if last > 100 else {"nticks": 4}
     return axes.axis(style.text("figure.acc_probability"), range=[0, last], **ticks)
 
 
 def _candidates(words: Sequence[str], truth: str, style: Style) -> dict[str, object]:
-    """The axis of the candidates from the best down, the truth in bold."""
+    """Return the axis of candidates, best on top, the truth in bold."""
     positions = {
         position: escape(short(word, _LONGEST)) for position, word in enumerate(words, 1) if word
     }
@@ -147,7 +149,7 @@ def _candidates(words: Sequence[str], truth: str, style: Style) -> dict[str, obj
 
 
 def _bars(panel: Panel, words: Sequence[str], percents: np.ndarray, truth: str, name: str) -> None:
-    """Lying bars with their numbers; the truth in another color, hatched, and named."""
+    """Draw horizontal bars with their numbers; the truth is highlighted, hatched and named."""
     palette = panel.style.palette
     true = [word == truth for word in words]
     pattern = {"shape": ["/" if hit else "" for hit in true], "fillmode": "overlay",

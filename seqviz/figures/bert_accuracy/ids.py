@@ -1,4 +1,4 @@
-"""What the network is given: tokens, their ids, and the mask that tells paddings apart."""
+"""Inputs of the network: tokens, their ids, and the attention mask of the padding."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from seqviz.compute.bert_accuracy.results import UserTextPadding
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, escape
 from seqviz.plotting.scales import ColorScale
 
-_COLUMNS = 24  # tokens that find room side by side
-_LAST = 10  # of these, tokens from the end where some are left out
-_NUMBERED = 12  # columns that find room for their numbers, on a phone
-_LONGEST = 16  # characters of a token that stands upright
-_SIZE = 11  # of the words: turned, they stand side by side on a phone
-_FLAT = 8  # tokens that find room without being turned
-_LEFT_OUT = -1  # stands for the places that are not shown
+_COLUMNS = 24  # maximum number of columns
+_LAST = 10  # of these, tokens from the end of a longer sentence
+_NUMBERED = 12  # maximum number of columns that are all numbered on a phone
+_LONGEST = 16  # maximum number of characters of a rotated token
+_SIZE = 11  # font size; rotated tokens fit side by side on a phone
+_FLAT = 8  # maximum number of tokens that are not rotated
+_LEFT_OUT = -1  # stands for the hidden positions
 _ROWS = ("token", "id", "mask")
 
 
 def token_ids(padding: UserTextPadding, style: Style = STYLE) -> Figure:
-    """Plot what the network is given: tokens, their ids, and the attention mask below them.
+    """Plot the tokens, their ids, and the attention mask below them.
 
-    At most 24 columns: of a longer sentence the beginning and the end.
+    Of a sentence with more than 24 tokens, the beginning and the end are shown.
     """
     label, palette, positions = style.labels("figure.acc_"), style.palette, _shown(padding)
     pieces = [padding.pieces[p] if p != _LEFT_OUT else "…" for p in positions]
@@ -38,7 +38,7 @@ def token_ids(padding: UserTextPadding, style: Style = STYLE) -> Figure:
     panel = sheet.panel(_places(positions, label("place")), given)
     quiet: dict[str, Any] = {"bar": None, "xgap": 2, "ygap": 2, "hover": "%{z:d}" + NAMED}
     scale = ColorScale([[0, palette.grid], [1, palette.band]], 0, 1)
-    # The ids are written as words: their cells are what a table and hovers meet.
+    # The ids are drawn as text; their invisible cells serve the data table and the hover.
     panel.cells(ids, rows[1], ColorScale(scale.colors), y=[2], opacity=0, **quiet)
     panel.cells(real, rows[2], scale, y=[3], **quiet)
     turned = -90 if len(positions) > _FLAT else 0
@@ -51,7 +51,7 @@ def token_ids(padding: UserTextPadding, style: Style = STYLE) -> Figure:
 
 
 def _shown(padding: UserTextPadding) -> list[int]:
-    """Places of the tokens that are shown."""
+    """Return the positions of the visible tokens."""
     count = len(padding.pieces)
     if count <= _COLUMNS:
         return list(range(count))
@@ -59,7 +59,7 @@ def _shown(padding: UserTextPadding) -> list[int]:
 
 
 def _places(positions: list[int], title: str) -> dict[str, Any]:
-    """The axis of the columns, numbered as in the sentence; every fifth where there are many."""
+    """Return the axis of columns, numbered as in the sentence, or every fifth of many."""
     step = 1 if len(positions) <= _NUMBERED else 5
     ticks = {
         column: str(p + 1)
@@ -73,7 +73,7 @@ def _places(positions: list[int], title: str) -> dict[str, Any]:
 
 
 def _column(panel: Panel, padding: UserTextPadding, column: int, index: int, turned: int) -> None:
-    """The words of one token; those of a padding are quiet."""
+    """Write one token, its id and mask, muted for padding."""
     palette = panel.style.palette
     words, color = ("…", "…", "…"), palette.truth
     if index != _LEFT_OUT:

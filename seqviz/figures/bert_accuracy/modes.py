@@ -1,4 +1,4 @@
-"""One sentence several times in evaluation and in training mode: dropout, and what it is not."""
+"""One sentence repeated in evaluation and training mode: dropout and gradients."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from seqviz.figures.bert_accuracy.bars_and_labels import bare
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
 
 _LOOKS = {"eval": ("prediction", "circle"), "train": ("rnn", "diamond")}
-_LIFT = 0.3  # of a row: how far the repeats fan out, so that equal ones do not hide one another
+_LIFT = 0.3  # vertical spread of the repeats as a share of a row; separates equal ones
 
 
 def train_and_eval(mode_comparison: ModeComparison, style: Style = STYLE) -> Figure:
-    """Plot the probability of "positive" of one sentence, each repeat a mark, a row for each mode.
+    """Plot the probability of "positive" of one sentence by mode, one mark for each repeat.
 
-    Below each row: whether a gradient can be computed, as it is and under no_grad(). The repeats
-    fan out upward in the order in which they were made.
+    Below each row: whether a gradient can be computed, as is and under no_grad(). The marks are
+    spread upward in the order of the repeats.
     """
     label, palette, modes = style.labels("figure.acc_"), style.palette, mode_comparison.modes
     rows, count = mode_comparison.probability.shape
@@ -26,7 +26,7 @@ def train_and_eval(mode_comparison: ModeComparison, style: Style = STYLE) -> Fig
     sheet.margin(t=30)
     panel = sheet.panel(axes.percent(label("positive")), axes.names(names, label("mode")))
     half = label("undecided")
-    # Beside the marks only: on a phone the notes below them reach as far.
+    # Beside the marks only, because the notes below them extend this far on a phone.
     ends = [end for index in range(1, rows + 1) for end in (index - 0.06, index + 0.5, np.nan)]
     panel.reference([50] * len(ends), ends, half, legend=False)
     panel.words(half, 50, 1, yref="domain", yanchor="bottom", color=palette.baseline)
@@ -52,7 +52,7 @@ def train_and_eval(mode_comparison: ModeComparison, style: Style = STYLE) -> Fig
 
 
 def _spread(shares: np.ndarray) -> str:
-    """From the least to the largest, or the one that all are."""
+    """Return the range of the shares as text, or the only one."""
     low, high = float(np.nanmin(shares)), float(np.nanmax(shares))
     return percent(high) if bare(low) == bare(high) else f"{bare(low)} – {percent(high)}"
 
@@ -60,7 +60,7 @@ def _spread(shares: np.ndarray) -> str:
 def _notes(
     panel: Panel, mode_comparison: ModeComparison, row: int, index: float, spread: str
 ) -> None:
-    """Below a row: its repeats, and whether there is a gradient."""
+    """Write the spread of the repeats and the availability of gradients below a row."""
     label, count = panel.style.labels("figure.acc_"), mode_comparison.probability.shape[1]
     yes, under = (label("yes" if able else "no") for able in mode_comparison.gradient[row])
     lines = (

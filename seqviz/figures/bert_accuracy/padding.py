@@ -1,4 +1,4 @@
-"""Padding with the mask given or left out: what [PAD] tokens do to an answer."""
+"""Effect of [PAD] tokens on an answer, with and without the attention mask."""
 
 from __future__ import annotations
 
@@ -19,22 +19,31 @@ from seqviz.stats.proportions import Proportion, answers_right, of, shares
 MEASURES = ("accuracy", "flipped", "drift", "on_pads")
 _ROLES = {"told": ("prediction", "circle"), "untold": ("rnn", "square")}
 _DASHES = {"right": "solid", "left": "dash"}
-_PALE = 0.55  # opacity of the side that is not chosen
+_PALE = 0.55  # opacity of the side not chosen
 
 
 def padding_effect(
     padding: Padding, measure: str, length: int, side: str, baseline: Proportion | None = None,
     in_mean: PadsInMean | None = None, style: Style = STYLE,
 ) -> Figure:  # fmt: skip
-    """Plot what padding does to all sentences, against the padded length (log axis).
+    """Plot the effect of padding on all sentences by padded length (log axis).
 
-    measure: "accuracy"; "flipped", the share of sentences whose answer is another than without
-    padding (both with 95% bands); "drift" of the sentence vector or "on_pads", the share of the
-    attention that falls on [PAD] (median and quartiles). length: the chosen one, marked. side: the
-    one whose bands are drawn; the other is quieter. baseline: always the answer that is more
-    frequent in training; where it is not given, in these sentences. in_mean: the same on the right
-    with padding in the mean as well, for the first two measures. Raises ValueError for an
-    unknown measure or side.
+    "flipped" is the share of sentences with another answer than without padding; it and "accuracy"
+    have 95% bands. "drift" of the sentence vector and "on_pads", the share of attention on [PAD],
+    have medians and quartiles.
+
+    Args:
+        padding: results by length and side.
+        measure: "accuracy", "flipped", "drift" or "on_pads".
+        length: marked length.
+        side: padding side drawn with bands; the other is paler.
+        baseline: accuracy of the answer that is more frequent in training; None for that in these
+            sentences.
+        in_mean: results with right padding included in the mean, too; for the first two measures.
+        style: language, theme and scale of the figure.
+
+    Raises:
+        ValueError: unknown measure or side.
     """
     if measure not in MEASURES or side not in SIDES:
         raise ValueError(f"{measure!r} is not one of {MEASURES}, or {side!r} not one of {SIDES}.")
@@ -87,7 +96,7 @@ def padding_effect(
 
 
 def _lines_in_mean(panel: Panel, lengths: Int[np.ndarray, "length"], values: Proportion) -> None:
-    """A line with padding in the mean as well, the mask given and left out."""
+    """Draw lines with padding included in the mean, with and without the mask."""
     style = panel.style
     shares = replace(values, mean=values.share / 100)
     labels = bars_and_labels.format_proportions(shares, style.text)
@@ -99,9 +108,12 @@ def _lines_in_mean(panel: Panel, lengths: Int[np.ndarray, "length"], values: Pro
 
 
 def sentence_padding(padding: UserTextPadding, length: int, style: Style = STYLE) -> Figure:
-    """Plot one sentence padded: P(positive) (left), share of the attention on [PAD] (right).
+    """Plot P(positive) (left) and attention on [PAD] (right) of one sentence by padded length.
 
-    length: the chosen one, marked in both panels.
+    Args:
+        padding: results by length and side.
+        length: length marked in both panels.
+        style: language, theme and scale of the figure.
     """
     label, lengths, sheet = style.labels("figure.acc_"), padding.lengths, Sheet(style)
     sheet.legend(y=1.07)
@@ -131,9 +143,9 @@ def sentence_padding(padding: UserTextPadding, length: int, style: Style = STYLE
 
 
 def _curves(padding: Padding, measure: str) -> Proportion:
-    """Middle, low and high of the measure: share and Wilson interval, or median and quartiles.
+    """Return the measure with its range: Wilson interval, or median and quartiles.
 
-    Of few sentences long paddings are known; the others are nan there and do not count.
+    Long paddings are computed for few sentences only; the others are nan there and do not count.
     """
     if measure == "accuracy":
         return shares(answers_right(padding.probability, padding.positive))
@@ -148,7 +160,7 @@ def _curves(padding: Padding, measure: str) -> Proportion:
 
 
 def _in_mean(padding: Padding, in_mean: PadsInMean | None, measure: str) -> Proportion:
-    """The measure in percent with padding in the mean as well, [told, length]; no rows of none."""
+    """Return the measure in percent with padding in the mean, [told, length], or no rows."""
     if in_mean is None or measure not in ("accuracy", "flipped"):
         nothing = np.zeros((0, len(padding.lengths)))
         return Proportion(nothing, nothing, nothing, nothing.astype(int))
@@ -161,13 +173,13 @@ def _in_mean(padding: Padding, in_mean: PadsInMean | None, measure: str) -> Prop
 
 
 def _more_frequent(padding: Padding) -> Proportion:
-    """The answer that is more frequent in these sentences, given always."""
+    """Return the accuracy of the more frequent answer in these sentences."""
     n, positive = len(padding.positive), int(padding.positive.sum())
     return of(max(positive, n - positive), n)
 
 
 def _ends(measure: str, *values: Float[np.ndarray, "told side length"]) -> tuple[float, float]:
-    """Of the vertical axis; what starts from nothing starts from zero."""
+    """Return the ends of the y axis, which starts at zero."""
     top = max([float(v[np.isfinite(v)].max(initial=0)) for v in values])
     top = max(top, 0.01 if measure == "drift" else 10)
     return -0.03 * top, 1.12 * top
@@ -187,7 +199,7 @@ def _look(masking: str, side: str, style: Style) -> tuple[str, str, str]:
 def _lines(
     panel: Panel, lengths: Int[np.ndarray, "length"], shares: Proportion, chosen: int, measure: str
 ) -> None:
-    """Told and not told, the chosen side first; each point with its range and its n."""
+    """Draw lines with and without the mask, chosen side first; hover texts have range and n."""
     digits, unit = (3, "") if measure == "drift" else (1, "%")
     hover = f"%{{x}}: %{{y:.{digits}f}}{unit} %{{customdata}}{NAMED}"
     for t, masking in enumerate(TOLD):
@@ -203,7 +215,7 @@ def _lines(
 
 
 def _lengths_axis(lengths: Int[np.ndarray, "length"], style: Style) -> dict[str, Any]:
-    """A log axis whose ticks are the powers of two among and between the lengths."""
+    """Return a log axis with ticks at the powers of two within the lengths."""
     minimum, maximum = float(lengths.min(initial=32)), float(lengths.max(initial=32))
     powers = [2**k for k in range(1, 17) if minimum <= 2**k <= maximum] or [int(maximum)]
     return axes.axis(
@@ -214,5 +226,5 @@ def _lengths_axis(lengths: Int[np.ndarray, "length"], style: Style) -> dict[str,
 
 
 def _nearest(lengths: Int[np.ndarray, "length"], length: int) -> int | None:
-    """Which computed length is nearest on the log axis; None of none."""
+    """Return the index of the nearest length on the log axis, or None."""
     return int(np.argmin(np.abs(np.log(lengths / length)))) if len(lengths) else None

@@ -1,4 +1,4 @@
-"""A classifier while it learns: loss and accuracy, update by update."""
+"""Progress of a classifier in training: loss and accuracy by update."""
 
 from __future__ import annotations
 
@@ -25,10 +25,16 @@ def training_progress(
     n: int = VALIDATED,
     style: Style = STYLE,
 ) -> Figure:
-    """Plot loss (left) and accuracy (right), update by update; earlier runs are pale.
+    """Plot loss (left) and accuracy (right) by update; earlier runs are pale.
 
-    trail: what was reported so far. n: validation sentences, for the intervals of the accuracies
-    after each epoch. The axis is as long as a run from the start.
+    The x axis is that of a whole run from the start.
+
+    Args:
+        trail: reports so far.
+        settings: settings of the training.
+        baseline: accuracy of the answer that is most frequent in training.
+        n: number of validation sentences, for the intervals after each epoch.
+        style: language, theme and scale of the figure.
     """
     label, palette, sheet = style.labels("figure.acc_"), style.palette, Sheet(style)
     batches = -(-settings.sentences // settings.batch)
@@ -65,7 +71,7 @@ def _of(trail: Sequence[TuneRecord], name: str) -> Float[np.ndarray, "record"]:
 
 
 def _run(panels: Panels, trail: Sequence[TuneRecord], many: bool, opacity: float, n: int) -> None:
-    """One run: its loss and its accuracies, those after an epoch with their intervals."""
+    """Draw the loss and the accuracies of one run; those after an epoch have intervals."""
     text, palette = panels.loss.style.text, panels.loss.style.palette
     names = [text("figure.acc_training"), text("figure.acc_validation")]
     if many:

@@ -1,4 +1,4 @@
-"""All systems of the lesson side by side, and beside them what texts print of theirs."""
+"""All systems of the lesson compared, with values printed in texts."""
 
 from __future__ import annotations
 
@@ -14,21 +14,33 @@ from seqviz.figures.bert_accuracy.bars_and_labels import bar, bare, format_propo
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
 from seqviz.stats.proportions import Proportion, answers_right, of, of_share
 
-_PALE = 0.45  # opacity of the systems that are not chosen
-_OURS, _THEIRS = (0, 0.55), (0.78, 1)  # of the width; between them are the names of theirs
-_ROOM = 122  # percent at which the axis ends: the numbers stand behind the bars
-_FAN = 0.2  # of a row: how far the runs stand apart
+_PALE = 0.45  # opacity of the systems not chosen
+# Horizontal domains; the labels of the right panel lie between.
+_OURS, _THEIRS = (0, 0.55), (0.78, 1)
+_ROOM = 122  # end of the axis in percent; leaves room for the numbers
+_FAN = 0.2  # spread of the runs as a share of a row
 
 
 def system_accuracies(
     systems: tuple[SystemPredictions, ...], positive: Bool[np.ndarray, "sentence"], chosen: str,
     baseline: Proportion, reported: tuple[Reported, ...] = (), style: Style = STYLE,
 ) -> Figure:  # fmt: skip
-    """Plot the accuracy of each system on the same sentences, the best last; a dot is one run.
+    """Plot the accuracy of each system on the same sentences, best last; a dot is one run.
 
-    chosen: the system that stands out. A whisker is the 95% interval of the mean of the runs, for
-    as many sentences. reported: drawn hatched and apart, they are of other data and models; their
-    whiskers follow from the n that the text gives. Raises KeyError for a system that is not there.
+    A whisker is the 95% interval of the mean of the runs, for as many sentences. Printed values are
+    hatched and in another panel, because they are of other data and models; their whiskers follow
+    from the n in the text.
+
+    Args:
+        systems: predictions of each system.
+        positive: true labels.
+        chosen: highlighted system.
+        baseline: accuracy of the answer that is most frequent in training.
+        reported: printed values.
+        style: language, theme and scale of the figure.
+
+    Raises:
+        KeyError: unknown `chosen`.
     """
     text, n = style.text, len(positive)
     runs = {item.system: _runs(item, positive) for item in systems}
@@ -67,14 +79,14 @@ def system_accuracies(
 def _runs(
     system_predictions: SystemPredictions, positive: Bool[np.ndarray, "sentence"]
 ) -> Float[np.ndarray, "run"]:
-    """The share of right answers of each run."""
+    """Return the accuracy of each run."""
     if not len(positive):
         return np.full(len(system_predictions.probability), np.nan)
     return answers_right(system_predictions.probability, positive).mean(axis=1)
 
 
 def _label(reported: Reported, style: Style) -> str:
-    """What was trained, and on the second line the model."""
+    """Return the trained parts and, on a second line, the model."""
     trained = style.text(f"figure.acc_reported_{reported.system}")
     return f"{trained}<br>{reported.model.removesuffix('-uncased')}"
 
@@ -82,7 +94,7 @@ def _label(reported: Reported, style: Style) -> str:
 def _panel(
     sheet: Sheet, names: Sequence[str], across: tuple[float, float], up: tuple[float, float]
 ) -> Panel:
-    """Percent from left to right, rows from top to bottom."""
+    """Create a panel with percent on x and rows from top to bottom."""
     text = sheet.style.text
     rows = axes.ranked(names) | {"title": {"text": text("figure.acc_system"), "standoff": 10}}
     share = axes.percent(text("figure.acc_accuracy"), range=[0, _ROOM])
@@ -90,7 +102,7 @@ def _panel(
 
 
 def _dots(panel: Panel, index: int, name: str, shares: Float[np.ndarray, "run"]) -> None:
-    """One mark a run, where there is more than one."""
+    """Draw one mark for each of several runs."""
     if len(shares) < 2:
         return
     color, rows = panel.style.palette.truth, index + np.linspace(-_FAN, _FAN, len(shares))
@@ -102,14 +114,14 @@ def _dots(panel: Panel, index: int, name: str, shares: Float[np.ndarray, "run"])
 def _value(
     panel: Panel, index: int, share: float, furthest: Sequence[float], chosen: bool = False
 ) -> None:
-    """The share behind the furthest of a bar, its whisker and its dots; bold for the chosen one."""
+    """Write the share behind bar, whisker and dots, in bold for the chosen system."""
     words = bare(share)
     at = 100 * float(np.nanmax([0, *furthest]))
     panel.words(f"<b>{words}</b>" if chosen else words, at, index, xanchor="left", xshift=8)
 
 
 def _reported(sheet: Sheet, theirs: Sequence[Reported], height: float) -> None:
-    """What texts print, hatched, in a panel of its own, as high as this share of the sheet."""
+    """Draw the printed values, hatched, in a panel of this height."""
     style = sheet.style
     labels = [_label(their, style) for their in theirs]
     panel = _panel(sheet, labels, _THEIRS, (1 - height, 1))
@@ -122,5 +134,5 @@ def _reported(sheet: Sheet, theirs: Sequence[Reported], height: float) -> None:
         bar(panel, position, printed, label.replace("<br>", ", "), style.palette.baseline,
             hatched=True, sideways=True, hover=words + NAMED)  # fmt: skip
         _value(panel, position, printed.share, [printed.share, printed.high])
-    # wider than its panel, and at the edge of the figure
+    # aligned right, because it is wider than its panel
     panel.title(style.text("figure.acc_reported"), x=1, xanchor="right")

@@ -1,4 +1,4 @@
-"""A search for learning rate and batch size: where each trial lay, and how soon the best came."""
+"""Search for learning rate and batch size: its trials, and the best value by trial."""
 
 from __future__ import annotations
 
@@ -13,27 +13,33 @@ from seqviz.figures.bert_accuracy.curves import VALIDATED
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales, whisker
 from seqviz.stats.proportions import Proportion, of_share
 
-# A cell may have any color of the scale, in either theme: on a disc of its own a number is legible.
+# Numbers stand on discs, because a cell may have any color of the scale in both themes.
 _DISC, _ON_DISC = "rgba(16,20,28,0.88)", "rgba(255,255,255,1)"
-_BESIDE = 0.16  # decades between two discs of one row that both find room
-_ASIDE = (0.0, 0.27, -0.27)  # rows by which a disc moves otherwise
+_BESIDE = 0.16  # minimum distance of two discs of a row, in decades
+_ASIDE = (0.0, 0.27, -0.27)  # otherwise a disc moves by one of these, in rows
 _TICKS = 8
-_BELOW = 8  # percent below the interval of the best down to which trials are shown
-_METHODS = {  # role of the color, dash, marker
+_BELOW = 8  # percent below the best one's interval down to which trials are shown
+_METHODS = {  # role of the color, dash and marker
     "grid": ("truth", "dash", "square"),
     "random": ("rnn", "dot", "diamond"),
     "bayes": ("prediction", "solid", "circle"),
 }
-_EMPTY = np.array([1e-5, 1e-1])  # rates at the ends of an axis without trials
+_EMPTY = np.array([1e-5, 1e-1])  # ends of a rate axis without trials
 
 
 def search_trials(
     result: Searched, surface: SearchSurface | None = None, n: int = VALIDATED, style: Style = STYLE
 ) -> Figure:
-    """Plot the trials, numbered, on a map of what each pair reaches; the best is ringed.
+    """Plot the numbered trials on a map of the validation accuracy; the best one has a ring.
 
-    surface: validation accuracy of all combinations, tried beforehand: the search does not know it.
-    n: validation sentences. Rates are shown by their logarithm.
+    The rate axis is logarithmic.
+
+    Args:
+        result: the search.
+        surface: validation accuracy of all combinations, computed in advance and unknown to the
+            search.
+        n: number of validation sentences.
+        style: language, theme and scale of the figure.
     """
     text, best, sheet = style.text, result.best, Sheet(style)
     rates, batches = result.rate, np.unique(result.batch)
@@ -63,7 +69,7 @@ def search_trials(
 
 
 def _map(panel: Panel, surface: SearchSurface, batches: Int[np.ndarray, "row"]) -> None:
-    """All combinations as cells: rates on a log scale, a row a batch size."""
+    """Draw all combinations as cells: log rates by batch size."""
     text, shape = panel.style.text, surface.validation.shape
     value = {"rate": "%{customdata}", "batch": "%{y}", "value": "<b>%{z:.1f}</b>"}
     panel.cells(
@@ -78,7 +84,7 @@ def _trials(
     panel: Panel, result: Searched, x: Float[np.ndarray, "trial"], row: Float[np.ndarray, "trial"],
     words: list[str],
 ) -> None:  # fmt: skip
-    """A dot where each trial lay, with what it reached on hover."""
+    """Draw a dot for each trial; the hover text has its result."""
     text = panel.style.text
     parts = {"trial": "%{customdata[0]}", "rate": "%{customdata[1]}", "batch": "%{customdata[2]}"}
     hover = text("figure.acc_hover_trial", said="<b>%{customdata[3]}</b>", **parts)
@@ -91,10 +97,10 @@ def _trials(
 def _discs(
     panel: Panel, x: Float[np.ndarray, "trial"], row: Float[np.ndarray, "trial"], best: int
 ) -> None:
-    """The number of each trial on a disc at its place, or beside it; a ring around the best."""
+    """Draw numbered discs on or beside the trials, and a ring around the best."""
     style, y = panel.style, row + _aside(x, row)
     quiet: dict[str, Any] = {"hover": False, "legend": False}
-    # dark at its edge: the best lies on the lightest cells
+    # a dark edge, because the best trial lies on the lightest cells
     ring = quiet | {"size": 31 * style.scale, "edge": {"width": 2.5, "color": _DISC}}
     panel.points(x[[best]], y[[best]], "", style.palette.highlight, **ring)
     disc = quiet | {"size": 21 * style.scale, "edge": {"width": 1, "color": _ON_DISC}}
@@ -107,7 +113,7 @@ def _discs(
 def _aside(
     x: Float[np.ndarray, "trial"], row: Float[np.ndarray, "trial"]
 ) -> Float[np.ndarray, "trial"]:
-    """How far each disc moves within its row, so that it does not hide one before it."""
+    """Return the offset of each disc within its row that avoids the discs before it."""
     moved = np.zeros(len(x))
     for trial in range(len(x)):
         near = (np.abs(x[:trial] - x[trial]) < _BESIDE) & (row[:trial] == row[trial])
@@ -119,7 +125,7 @@ def _aside(
 def _rates(
     rates: Float[np.ndarray, "rate"], surface: SearchSurface | None, style: Style
 ) -> dict[str, Any]:
-    """The axis of log10 of the rate, decades labelled, half a cell beyond the last at both ends."""
+    """Return the axis of log10 rates, extended by half a cell on both sides."""
     low, high = float(np.log10(rates.min())), float(np.log10(rates.max()))
     cells = np.empty(0) if surface is None else np.diff(np.log10(surface.rate))
     room = max(0.12, float(cells.min()) / 2 if cells.size else 0.0)
@@ -129,15 +135,20 @@ def _rates(
 
 
 def best_so_far(results: tuple[Searched, ...], n: int = VALIDATED, style: Style = STYLE) -> Figure:
-    """Plot the best validation accuracy so far, trial by trial, for each method of searching.
+    """Plot the best validation accuracy by trial for each search method.
 
-    n: validation sentences. Behind the last trial stands the 95% interval of each method's best;
-    pale marks are the trials themselves, those far below the lines are left out of view.
+    Whiskers behind the last trial: 95% interval of each method's best. Pale marks: the trials;
+    those far below the lines are out of view.
+
+    Args:
+        results: one search for each method.
+        n: number of validation sentences.
+        style: language, theme and scale of the figure.
     """
     text = style.text
     runs = [item for item in results if len(item.validation)]
     last = max([1, *(len(run.validation) for run in runs)])
-    room = max(0.3, 0.05 * last)  # between two intervals
+    room = max(0.3, 0.05 * last)  # distance of two intervals
     right = last + room * (len(runs) + 1)
     best = [np.fmax.accumulate(run.validation) for run in runs]
     tops = [of_share(float(line[-1]), n) for line in best]
@@ -170,7 +181,7 @@ def best_so_far(results: tuple[Searched, ...], n: int = VALIDATED, style: Style 
 def _runner(
     panel: Panel, result: Searched, best: np.ndarray, top: Proportion, after: float
 ) -> None:
-    """One method: a step where a trial is better than all before, the trials, and the interval."""
+    """Draw one method: steps of its best value, the trials, and the interval."""
     style = panel.style
     role, dash, symbol = _METHODS[result.settings.method]
     name = style.text(f"figure.acc_method_{result.settings.method}")

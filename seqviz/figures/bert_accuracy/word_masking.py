@@ -1,4 +1,4 @@
-"""Sentiment while words are masked: what is left of the answer as more and more of them go."""
+"""Sentiment under word masking: the answer by share of masked words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from seqviz.figures.bert_accuracy import bars_and_labels
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, escape
 from seqviz.stats.proportions import Proportion, answers_right, shares
 
-_ROLES = {  # of each order: role of its color, dash, marker
+_ROLES = {  # role of the color, dash and marker of each order
     "random": ("truth", "solid", "circle"),
     "attention": ("lstm", "dash", "diamond"),
     "gradient": ("rnn", "dashdot", "square"),
@@ -23,19 +23,26 @@ _ROLES = {  # of each order: role of its color, dash, marker
     "adapted": ("prediction", "solid", "cross"),
     "deleted": ("prediction", "dot", "x"),
 }
-_KEY = 46  # pixels of a line in the legend: its dashes must be told apart
-_NAMED = 6  # masked words that the description names
+_KEY = 46  # width of a legend line in pixels; makes dashes distinguishable
+_NAMED = 6  # maximum number of masked words in the description
 
 
 def accuracy_under_masking(
     curve: WordMaskingCurve, order: str, share: float, baseline: Proportion,
     controls: WordMaskingCurve | None = None, style: Style = STYLE,
 ) -> Figure:  # fmt: skip
-    """Plot the accuracy against the share of the words that are masked, a line for each order.
+    """Plot the accuracy by the share of masked words, one line for each order.
 
-    order: the one that has its 95% band. share: of the words, 0 to 1; between two computed shares
-    the line is read as it is drawn. baseline: the more frequent answer, always. controls: of
-    masking in random order, of fewer sentences. Raises ValueError for an order that was not tried.
+    Args:
+        curve: results by order and share.
+        order: order drawn with its 95% band.
+        share: marked share of the words in [0, 1]; interpolated linearly.
+        baseline: accuracy of the more frequent answer.
+        controls: further results with fewer sentences and masking in random order.
+        style: language, theme and scale of the figure.
+
+    Raises:
+        ValueError: an order that was not computed.
     """
     text, row, sheet = style.text, _row(curve.orders, order), Sheet(style)
     curves = [(each, shares(answers_right(each.probability, each.positive)))
@@ -74,10 +81,16 @@ def accuracy_under_masking(
 def sentence_under_masking(
     masking: UserTextMasking, order: str, masked: int, style: Style = STYLE
 ) -> Figure:
-    """Plot P(positive) of one sentence against the number of masked words, a line for each order.
+    """Plot P(positive) of one sentence by the number of masked words, one line for each order.
 
-    order: the emphasized one. masked: how many are masked now, marked on its line. Raises
-    ValueError for an order that was not tried.
+    Args:
+        masking: results by order.
+        order: emphasized order.
+        masked: marked number of masked words.
+        style: language, theme and scale of the figure.
+
+    Raises:
+        ValueError: an order that was not computed.
     """
     text = style.text
     row, count = _row(masking.orders, order), len(masking.words)
@@ -131,7 +144,7 @@ def _lines(
     panel: Panel, x: np.ndarray, percents: Float[np.ndarray, "order point"], orders: Sequence[str],
     chosen: int | None, words: Any, hover: str,
 ) -> None:  # fmt: skip
-    """A line an order; random words first, what all others are compared with."""
+    """Draw a line for each order; random, the reference, comes first."""
     style = panel.style
     for row in sorted(range(len(orders)), key=lambda row: orders[row] != "random"):
         name, line_style = _name(orders[row], style), _look(orders[row], style)
@@ -140,7 +153,7 @@ def _lines(
 
 
 def _mark(panel: Panel, x: float, y: float, order: str) -> None:
-    """The point that is read off, ringed in the color of its line, on its upright line."""
+    """Mark the point that is read off, and draw a vertical line through it."""
     style = panel.style
     edge = {"color": _look(order, style)[0], "width": 2}
     name = style.text("figure.acc_chosen", name=_name(order, style))
