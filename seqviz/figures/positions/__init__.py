@@ -1,1 +1,1 @@
-"""Figures of what a model knows of places: encodings, biases, tasks."""
+"""Figures of positional information: encodings, biases, tasks."""

@@ -1,4 +1,4 @@
-"""Positions added to the score: ALiBi's slopes, T5's buckets."""
+"""Position biases on attention scores: ALiBi slopes, T5 buckets."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from seqviz.figures.positions.style import cells, look, pair_axes, stride
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, scales
 from seqviz.plotting.scales import ABOVE, BELOW, ColorScale
 
-_SIDE = 512  # positions of a matrix that is shown whole
-_WRITTEN = 16  # positions whose buckets find room in the cells
+_SIDE = 512  # maximum number of rows and columns of a matrix
+_WRITTEN = 16  # maximum number of positions with buckets in the cells
 
 
 def alibi(
@@ -22,9 +22,15 @@ def alibi(
     head: int = 0,
     style: Style = STYLE,
 ) -> Figure:
-    """Plot the slope of each head, in powers of two (left), and what one adds to scores (right).
+    """Plot the slope of each head in powers of two (left) and the bias of one head (right).
 
-    head: whose bias it is, from 0. Where the bias is -inf, the key is hidden and the cell empty.
+    Where the bias is -inf, the key is masked and the cell empty.
+
+    Args:
+        slopes: slope of each head.
+        bias: bias [head, query, key].
+        head: head on the right, from 0.
+        style: language, theme and scale of the figure.
     """
     label, sheet = style.labels("figure.pos_"), Sheet(style)
     added, heads, side = bias[head], *bias.shape[:2]
@@ -50,7 +56,7 @@ def alibi(
 
 
 def _slopes(panel: Panel, slopes: Float[np.ndarray, "head"], head: int) -> None:
-    """Draw the slopes, the chosen head marked."""
+    """Draw the slopes with the chosen head highlighted."""
     label, palette = panel.style.labels("figure.pos_"), panel.style.palette
     heads = np.arange(len(slopes))
     scheme, chosen = look("alibi", panel.style), heads == head
@@ -65,7 +71,7 @@ def _slopes(panel: Panel, slopes: Float[np.ndarray, "head"], head: int) -> None:
 
 
 def _fraction(slope: float) -> str:
-    """1/2, 1/4, ... as fractions; others as decimals."""
+    """Return a power of two as a fraction (1/2, 1/4, ...), other slopes as decimals."""
     power = -float(np.log2(slope))
     return f"1/{2 ** int(power):,}" if power == int(power) > 0 else number(slope)
 
@@ -73,7 +79,7 @@ def _fraction(slope: float) -> str:
 def t5_buckets(buckets: Int[np.ndarray, "query key"], style: Style = STYLE) -> Figure:
     """Plot the bucket of every pair of positions: blue before the query, orange after.
 
-    Neighboring buckets alternate in strength, so that each can be told from the next.
+    Neighboring buckets alternate in strength, which separates them.
     """
     label, sheet, side = style.labels("figure.pos_"), Sheet(style), len(buckets)
     step, count = stride(side, _SIDE), len(np.unique(buckets))
@@ -88,7 +94,7 @@ def t5_buckets(buckets: Int[np.ndarray, "query key"], style: Style = STYLE) -> F
 
 
 def _bucket_colors(buckets: Int[np.ndarray, "query key"]) -> ColorScale:
-    """Even steps from bucket to bucket; those that no pair falls into have no color."""
+    """Return a stepped color scale; buckets without pairs have no color."""
     last = int(buckets.max())
     after = np.unique(buckets[np.triu_indices(len(buckets), 1)])
     before = np.unique(buckets[np.tril_indices(len(buckets))])
@@ -102,7 +108,7 @@ def _bucket_colors(buckets: Int[np.ndarray, "query key"]) -> ColorScale:
 
 
 def _shades(buckets: Int[np.ndarray, "bucket"], color: tuple[int, int, int]) -> dict[int, str]:
-    """Stronger with each bucket, every second one somewhat weaker."""
+    """Return colors that get stronger by bucket; every second one is somewhat weaker."""
     result = {}
     for rank, bucket in enumerate(buckets.tolist()):
         strength = 0.25 + 0.6 * rank / max(len(buckets) - 1, 1) - (0.16 if rank % 2 else 0)

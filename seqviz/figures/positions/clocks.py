@@ -1,4 +1,4 @@
-"""A position as the hands of clocks, the clocks' wavelengths, and lengths beside those of words."""
+"""Sinusoidal positions as clocks, their wavelengths, and norms beside word embeddings."""
 
 from __future__ import annotations
 
@@ -13,17 +13,22 @@ from seqviz.compute.positions.sinusoidal import Sinusoids
 from seqviz.core.i18n import number
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
 
-_MOST = 32  # clocks that can be told apart
-_WIDE, _HIGH = 2.5, 3.1  # room of a clock of radius 1 with its wavelength below
-_SHAPE = 1.7  # width over height: between a desk's and a phone's
+_MOST = 32  # maximum number of clocks
+_WIDE, _HIGH = 2.5, 3.1  # width and height of the cell of a clock with radius 1
+_SHAPE = 1.7  # width over height, between that of a desktop and a phone
 _BINS = 80
 
 
 def clock_hands(before: Clocks, after: Clocks, style: Style = STYLE) -> Figure:
-    """Draw a clock for each pair: its hand at one position (thin) and at another (strong).
+    """Plot a clock for each pair, with its hand at one position (thin) and another (thick).
 
-    The fastest clock first, from left to right and from top to bottom; its wavelength stands below.
-    Of more than 32 clocks 32 are shown, evenly chosen. `after` is not at position 0.
+    The clocks run from the fastest to the slowest in reading order; the wavelength stands below
+    each. Of more than 32 clocks, 32 evenly chosen ones are shown.
+
+    Args:
+        before: angles at the first position.
+        after: angles at the other position, which is not 0.
+        style: language, theme and scale of the figure.
     """
     label, palette, sheet = style.labels("figure.pos_"), style.palette, Sheet(style)
     pairs = len(before.angle)
@@ -44,7 +49,7 @@ def clock_hands(before: Clocks, after: Clocks, style: Style = STYLE) -> Figure:
     for at, color, width in pointers:
         tips = (at.cosine[visible, None] * [0, 1], at.sine[visible, None] * [0, 1])
         _parted(faces, x, y, *tips, color, width)
-    # The angles behind the hands, for the legend and for the table: outside what is in view.
+    # Angles of the hands for the legend and the data table; outside the visible range.
     beyond = {"overlaying": "y", "range": [100, 101], "visible": False}
     angles = sheet.panel(faces, axes.axis(label("angle"), **beyond))
     for at, color, width in pointers:
@@ -61,7 +66,7 @@ def clock_hands(before: Clocks, after: Clocks, style: Style = STYLE) -> Figure:
 
 
 def _columns(count: int) -> int:
-    """How many clocks stand in a row, so that they are as large as they can be."""
+    """Return the number of clocks in a row that maximizes their size."""
 
     def size(columns: int) -> float:
         return min(_SHAPE / (columns * _WIDE), 1 / (math.ceil(count / columns) * _HIGH))
@@ -78,7 +83,7 @@ def _parted(
     color: str,
     width: float,
 ) -> None:
-    """One line for each clock around its center, all of them one trace without a name."""
+    """Draw one line for each clock around its center, all in one unnamed trace."""
     empty = np.full((len(x), 1), np.nan)
     panel.line(
         np.hstack([x[:, None] + across, empty]).ravel(),
@@ -95,7 +100,7 @@ def _wavelengths_below(
     x: Float[np.ndarray, "clock"],
     y: Float[np.ndarray, "clock"],
 ) -> None:
-    """Write positions per turn under each clock; both angles on hover."""
+    """Write positions per turn under each clock; the hover text has both angles."""
     for pair, across, up in zip(visible.tolist(), x.tolist(), y.tolist(), strict=True):
         hover = panel.style.text("figure.pos_hover_clock", pair=pair, before=before.angle[pair],
                                  after=after.angle[pair])  # fmt: skip
@@ -104,7 +109,7 @@ def _wavelengths_below(
 
 
 def _short(value: float) -> str:
-    """A number with room for seven characters."""
+    """Return a number of at most seven characters."""
     if value < 99_950:
         return number(value, 2 if value > 99 else 3)
     power = math.floor(math.log10(value))
@@ -112,7 +117,10 @@ def _short(value: float) -> str:
 
 
 def wavelengths(sines: Sinusoids, style: Style = STYLE) -> Figure:
-    """Plot positions per turn of each pair on a log axis; dotted lines at 2 pi and 2 pi base."""
+    """Plot the wavelength of each pair in positions on a log axis.
+
+    Dotted lines: 2 pi, and 2 pi times the base.
+    """
     label, palette, lengths = style.labels("figure.pos_"), style.palette, sines.wavelengths
     pairs, sheet = len(lengths), Sheet(style)
     low, high = 2 * np.pi, 2 * np.pi * sines.base
@@ -135,9 +143,9 @@ def wavelengths(sines: Sinusoids, style: Style = STYLE) -> Figure:
 
 
 def embedding_norms(embedding_scale: EmbeddingScale, style: Style = STYLE) -> Figure:
-    """Plot how long word vectors are, before and after the factor, and what is added to them.
+    """Plot the norms of word embeddings, before and after scaling, and of the encoding.
 
-    Shares of the vectors in bins of equal ratio, on one log axis; a norm of 0 is in no bin.
+    Shares of the vectors are in bins of equal ratio on one log axis; norms of 0 are left out.
     """
     label, palette, sheet = style.labels("figure.pos_"), style.palette, Sheet(style)
     norms, facts = embedding_scale, embedding_scale.medians()
@@ -148,7 +156,7 @@ def embedding_norms(embedding_scale: EmbeddingScale, style: Style = STYLE) -> Fi
         axes.decades(np.log10(edges), label("norm_log")),
         axes.axis(label("share_of_vectors"), rangemode="tozero"),
     )
-    tint = {"fill": "tozeroy", "fillcolor": palette.band, "zorder": -1}  # behind the words' lines
+    tint = {"fill": "tozeroy", "fillcolor": palette.band, "zorder": -1}  # behind other lines
     styles: tuple[tuple[str, np.ndarray, str, str, float, dict[str, Any]], ...] = (
         ("words", norms.embedding, palette.truth, "dash", 2.4, {}),
         ("scaled", norms.scaled, palette.truth, "solid", 2.4, {}),

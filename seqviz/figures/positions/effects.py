@@ -1,4 +1,4 @@
-"""What telling positions changes: two orders of the same words, seen by one attention head."""
+"""Effect of position schemes: two orders of the same words in one attention head."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from seqviz.core.i18n import number
 from seqviz.figures.positions.style import hatched, look
 from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes, escape, short
 
-ROUNDING = 1e-10  # a smaller distance is that of sums taken in another order
-_NUMBERED, _NAMED = 26, 64  # bars that find room for their numbers, for their words
-_LONGEST = 12  # characters of a word under a bar
-_CUT = 16  # letters of a word beside a map
-_WIDE = "\u2e80"  # the first of the letters that take twice the room
-_HEIGHT = 0.8  # of the axis of moves, at least; a share of the mean size of the outputs
-_WRITTEN = 9  # words of a map whose weights find room in the cells
+ROUNDING = 1e-10  # smaller distances come from another order of summation
+_NUMBERED, _NAMED = 26, 64  # maximum number of bars with numbers, with words
+_LONGEST = 12  # maximum number of characters of a word under a bar
+_CUT = 16  # maximum number of letters of a word beside a map
+_WIDE = "\u2e80"  # first character of double width
+_HEIGHT = 0.8  # minimum height of the axis, as a share of the mean norm of the outputs
+_WRITTEN = 9  # maximum number of words with weights in the cells
 
 
 def moved_words(order_comparison: OrderComparison, style: Style = STYLE) -> Figure:
-    """Plot how far each word's output is from its output in the other order; a group a scheme.
+    """Plot the distance of each word's output between two orders, one group for each scheme.
 
-    A word that is in one order only is left out; a distance that is only rounding is written as 0.
+    Words in one order only are left out; a distance that is rounding error is written as 0.
     """
     label, result = style.labels("figure.pos_"), order_comparison
     words = [result.words[position] for position in result.paired]
     distances = result.moved[:, result.paired]
     moved = np.where(distances > ROUNDING, distances, 0)
     count, groups = len(words), len(result.schemes)
-    slots = groups * (count + 1) - 1  # one is left free between two groups
+    slots = groups * (count + 1) - 1  # one slot between two groups is empty
     names = ([*words, ""] * groups)[:slots]
     named = [position for position, name in enumerate(names, 1) if name and slots <= _NAMED]
-    # In doubles of a height, so that bars are seen to shrink with the encoding.
+    # The axis grows by doubling, so that bars shrink visibly between settings.
     doubles = math.ceil(math.log2(max(1.14 * float(moved.max(initial=0)) / _HEIGHT, 1)))
-    # On a phone the numbers would run into one another; 0 stays, it is narrow.
+    # On a phone numbers that overlap are hidden; 0 is narrow and stays.
     sheet = Sheet(style, bargap=0.2, uniformtext={"minsize": 10 * style.scale, "mode": "hide"})
     panel = sheet.panel(
         axes.axis(label("word"), range=[0.3, max(slots, 1) + 0.7], showgrid=False, tickvals=named,
@@ -56,25 +56,31 @@ def moved_words(order_comparison: OrderComparison, style: Style = STYLE) -> Figu
             customdata=[escape(word) for word in words], hover="%{customdata}: %{y:.3g}" + NAMED,
         )  # fmt: skip
         panel.words(
-            f"<b>{item.name.replace(' ', '<br>')}</b>",  # they are near on a phone
+            f"<b>{item.name.replace(' ', '<br>')}</b>",  # one word a line fits on a phone
             first + (count + 1) / 2, 1, color=item.color, yref="domain", yanchor="bottom", yshift=4,
         )  # fmt: skip
         values.append(label("value_of", name=item.name, value=gaps.max(initial=0)))
-    # Last the bars of no encoding, without height: a page is there with its first visible mark.
+    # The bars without encoding have no height and come last: the first mark must be visible.
     sheet.traces.append(sheet.traces.pop(0))
     return sheet.described("alt.pos_moved", names={"x": names}, words=" ".join(words),
                            values="; ".join(values))  # fmt: skip
 
 
 def _numbers(gaps: Float[np.ndarray, "word"], written: bool) -> list[str]:
-    """At the ends of the bars; of many only those that say that there is no bar."""
+    """Return the labels of the bars; of many, only zeros are labeled."""
     return ["0" if not gap else number(gap, 2) if written else "" for gap in gaps.tolist()]
 
 
 def both_orders(order_comparison: OrderComparison, scheme: str, style: Style = STYLE) -> Figure:
     """Plot the attention weights (x key, y query) of both orders under one scheme.
 
-    Raises ValueError for a scheme that was not compared.
+    Args:
+        order_comparison: weights of both orders.
+        scheme: name of the scheme.
+        style: language, theme and scale of the figure.
+
+    Raises:
+        ValueError: a scheme that was not compared.
     """
     text, sheet, result = style.text, Sheet(style), order_comparison
     row = result.schemes.index(scheme)
@@ -102,9 +108,9 @@ def both_orders(order_comparison: OrderComparison, scheme: str, style: Style = S
 
 
 def _between(words: Sequence[str], style: Style) -> float:
-    """Room between two maps for these words and the name of their axis, as a share of the width.
+    """Return the room between two maps for row labels, as a share of the width.
 
-    Long words take room on the left of both: what is left for the maps is less than the sheet.
+    Long words also take room on the left of both maps, so the maps get less than the sheet.
     """
     longest = max(sum(1 + (letter >= _WIDE) for letter in word) for word in words)
     return style.scale * (0.05 + 0.018 * min(longest, _CUT))

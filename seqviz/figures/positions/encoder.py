@@ -1,4 +1,4 @@
-"""A real encoder with its own position table and with others in its place."""
+"""A pretrained encoder with its position table and with replacements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes
 
 
 def encoder_variants(reordered: Reordered, style: Style = STYLE) -> Figure:
-    """Plot for each table: are two orders alike, is the meaning kept, is order seen."""
+    """Plot for each table the similarity of two orders, kept meaning, and order sensitivity."""
     label, palette, sheet = style.labels("figure.pos_"), style.palette, Sheet(style, bargap=0.25)
     series = (
         ("alike", reordered.alike, palette.prediction),
@@ -31,9 +31,15 @@ def encoder_variants(reordered: Reordered, style: Style = STYLE) -> Figure:
 
 
 def encoder_maps(reordered: Reordered, variant: str, style: Style = STYLE) -> Figure:
-    """Plot one head on the first text: with the model's own positions, and with another table.
+    """Plot one head on the first text with the model's own table (left) and another (right).
 
-    Raises ValueError for a variant that was not computed.
+    Args:
+        reordered: results by table.
+        variant: name of the other table.
+        style: language, theme and scale of the figure.
+
+    Raises:
+        ValueError: a variant that was not computed.
     """
     text, sheet, pieces = style.text, Sheet(style), reordered.pieces
     rows = (0, reordered.variants.index(variant))

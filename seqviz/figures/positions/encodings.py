@@ -1,4 +1,4 @@
-"""The sinusoidal encoding drawn: its table, what depends on the offset alone, the rotation."""
+"""The sinusoidal encoding: its table, similarities by offset, and the rotation."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from seqviz.compute.positions.sinusoidal import FittedRotation, Sinusoids
 from seqviz.figures.positions.style import cells, every, pair_axes, stride, twins
 from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes, scales
 
-_CELLS = 2**18  # of a map: more than a screen has pixels for
-_SIDE = 512  # positions of a matrix of all pairs
-_WRITTEN = 8  # rows and columns of a matrix whose numbers find room in the cells
-_ROOM = 1.25  # colors end here times the largest number where numbers are read in the cells
+_CELLS = 2**18  # maximum number of cells of a map, more than a screen shows
+_SIDE = 512  # maximum number of rows and columns of a matrix of pairs
+_WRITTEN = 8  # maximum size of a matrix with numbers in the cells
+_ROOM = 1.25  # color limit over the largest number; keeps numbers readable
 
 
 def encoding_map(sines: Sinusoids, style: Style = STYLE) -> Figure:
     """Plot the table: position on x, dimension on y (0 on top), both from 0; blue below 0.
 
-    Of a table with more than 2^18 entries only every k-th position is shown, and it says so.
+    Of a table with more than 2^18 entries every k-th position is shown; the headline says so.
     """
     label, sheet, table = style.labels("figure.pos_"), Sheet(style), sines.table
     positions, width = table.shape
@@ -43,10 +43,17 @@ def encoding_map(sines: Sinusoids, style: Style = STYLE) -> Figure:
 def similarity_by_offset(
     similarity: Similarity, closed: Float[np.ndarray, "distance"], style: Style = STYLE
 ) -> Figure:
-    """Plot dot products (above) and cosines (below) of all pairs of positions by their offset.
+    """Plot dot products (top) and cosines (bottom) of all pairs of positions by offset.
 
-    Lines are means over the pairs. closed: the closed form of the dot product at the distances
-    0 ... n - 1, dotted. Raises ValueError for another number of distances.
+    Lines are means over the pairs; the dotted line is the closed form.
+
+    Args:
+        similarity: dot products and cosines.
+        closed: closed form of the dot product at the distances 0 ... n - 1.
+        style: language, theme and scale of the figure.
+
+    Raises:
+        ValueError: `closed` has another length.
     """
     label, palette, sheet = style.labels("figure.pos_"), style.palette, Sheet(style)
     dot, cosine = similarity.dot_by_offset, similarity.cosine_by_offset
@@ -68,7 +75,7 @@ def similarity_by_offset(
          {"dash": "dot", "mode": "lines", "zorder": 3}),
         (lower, cosine.mean, "cosine_mean", palette.prediction, {"zorder": 2}),
     ):  # fmt: skip
-        both = np.concatenate([values[:0:-1], values])  # pairs are the same either way round
+        both = np.concatenate([values[:0:-1], values])  # pairs are symmetric
         keys: dict[str, Any] = {"mode": mode, **more}
         panel.line(offset, both, label(name), color, width=3,
                    hover=f"k = %{{x}}: %{{y:.4g}}{NAMED}", **keys)  # fmt: skip
@@ -82,8 +89,8 @@ def similarity_by_offset(
 def dot_products(similarity: Similarity, style: Style = STYLE) -> Figure:
     """Plot the dot product of every position with every other.
 
-    A click gives j (x) and i (y), from 0. Signed colors where some are negative. Of more than 512
-    positions every k-th is shown.
+    A click gives j (x) and i (y), from 0. Colors are signed where some products are negative. Of
+    more than 512 positions every k-th is shown.
     """
     sheet, matrix, count = Sheet(style), similarity.dot, len(similarity.dot)
     step, title = stride(count, _SIDE), style.text("figure.pos_dot_products")
@@ -106,9 +113,15 @@ def rotation_matrices(
     offset: int,
     style: Style = STYLE,
 ) -> Figure:
-    """Plot the matrix that moves an encoding on by `offset`: by formula, and by least squares.
+    """Plot the matrix that shifts an encoding by `offset`: closed form and least squares.
 
     Numbers stand in the cells up to d_model = 8.
+
+    Args:
+        closed: closed form (left).
+        fitted_rotation: fit by least squares (right).
+        offset: shift in positions.
+        style: language, theme and scale of the figure.
     """
     label, sheet, width = style.labels("figure.pos_"), Sheet(style), len(closed)
     gap, solved, written = fitted_rotation.gap(closed), fitted_rotation.matrix, width <= _WRITTEN
@@ -131,7 +144,7 @@ def rotation_matrices(
 
 
 def _numbers(z: Float[np.ndarray, "row column"], style: Style) -> dict[str, Any]:
-    """The numbers of a matrix in its cells, with two decimals and never as -0.00."""
+    """Return cell texts with two decimals and without -0.00."""
     return {
         "text": np.char.replace(np.char.mod("%.2f", np.round(z, 2) + 0.0), "-", "−"),
         "texttemplate": "%{text}",

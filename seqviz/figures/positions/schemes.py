@@ -1,4 +1,4 @@
-"""Positions inside the score: arrows that turn, the term of each scheme, a shift of all places."""
+"""Position schemes inside the score: rotations, the term of each scheme, and shifts."""
 
 from __future__ import annotations
 
@@ -13,18 +13,23 @@ from seqviz.core.i18n import number
 from seqviz.figures.positions.style import cells, hatched, look, pair_axes, stride
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales
 
-_POINTS = 4096  # pairs of positions that are drawn one by one
-_STEP = 2.6  # from the middle of a dial to the next one's; a dial has the radius 1
-_SIDE, _COLUMNS, _BETWEEN = 256, 3, 0.06  # of the maps of all schemes
-_LOWEST = -17.0  # decade at which the axis of changes begins: below what float64 tells from 0
+_POINTS = 4096  # maximum number of pairs drawn as points
+_STEP = 2.6  # distance of two dials, which have radius 1
+_SIDE, _COLUMNS, _BETWEEN = 256, 3, 0.06  # of the maps of all schemes: maximum size, columns, gap
+_LOWEST = -17.0  # first decade of the axis of changes, below the resolution of float64
 
 
 def rotary_scores(offset: ScoresByOffset, at: Turned, style: Style = STYLE) -> Figure:
-    """Plot the arrows of a query and a key in three pairs (left), and their score by offset.
+    """Plot a query and a key in three pairs (left) and their score by offset (right).
 
-    Thin: the arrows before they are turned. The points, one for every pair of positions, lie on one
-    line, the closed form; dashed: of a key that equals the query. Of more than 4,096 pairs that
-    many are drawn, evenly chosen over the offsets.
+    Left: the vectors as arrows, thin before the rotation. Right: the points, one for each pair of
+    positions, lie on the closed form; the dashed line is a key equal to the query. Of more than
+    4,096 pairs that many, evenly chosen over the offsets, are drawn.
+
+    Args:
+        offset: scores of all pairs of positions by offset.
+        at: rotated query and key at one pair of positions.
+        style: language, theme and scale of the figure.
     """
     label, palette, sheet = style.labels("figure.pos_"), style.palette, Sheet(style)
     offsets, scores = offset.by_offset.offset, offset.scores
@@ -57,7 +62,7 @@ def rotary_scores(offset: ScoresByOffset, at: Turned, style: Style = STYLE) -> F
 
 
 def _dials(sheet: Sheet, at: Turned) -> None:
-    """Draw three pairs from top to bottom, fast to slow: the arrows turned, and thin as before."""
+    """Draw three pairs from fast (top) to slow: rotated arrows, and thin ones before it."""
     label, palette = sheet.style.labels("figure.pos_"), sheet.style.palette
     pairs = len(at.wavelengths)
     visible = sorted({0, pairs // 2, pairs - 1})
@@ -88,7 +93,7 @@ def _stroke(
     panel: Panel, points: np.ndarray, color: str, width: float, name: str = "",
     legend: bool = False, **more: Any,
 ) -> None:  # fmt: skip
-    """A line through complex numbers; with a name, an arrow whose tip is marked."""
+    """Draw a line through complex numbers; a named one is an arrow with a marked tip."""
     tip: dict[str, Any] = (
         {"mode": "lines+markers", "group": name,
          "marker": {"color": color, "size": [0, 9], "symbol": "circle"}}
@@ -101,9 +106,9 @@ def _stroke(
 
 
 def term_maps(scheme_terms: SchemeTerms, style: Style = STYLE) -> Figure:
-    """Plot what each scheme adds to the score of one word at two places; blue below 0.
+    """Plot the term that each scheme adds to the scores of one word; blue below 0.
 
-    Each map has its own scale, which its title says: from -limit to limit.
+    Each map has its own color scale from -limit to limit; its title has the limit.
     """
     label, sheet, count = style.labels("figure.pos_"), Sheet(style), scheme_terms.terms.shape[1]
     step, wide = stride(count, _SIDE), (1 - 2 * _BETWEEN) / _COLUMNS
@@ -127,7 +132,7 @@ def term_maps(scheme_terms: SchemeTerms, style: Style = STYLE) -> Figure:
 
 
 def shift_bars(changes: Sequence[ShiftChange], style: Style = STYLE) -> Figure:
-    """Plot the largest change of a score when all positions are shifted, one bar a scheme.
+    """Plot the largest change of a score after a shift of all positions, one bar a scheme.
 
     A scheme without a number has no row for the shifted positions in its learned table.
     """

@@ -1,4 +1,4 @@
-"""Three simple codes of a position beside the waves: three demands, and binary digits drawn."""
+"""Three simple position codes compared with sinusoids, and binary digits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from seqviz.compute.positions.simple import CODES, Demands
 from seqviz.figures.positions.style import cells
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales
 
-_LOOKS = {  # role of its color, dash
+_LOOKS = {  # role of the color and dash
     "number": ("rnn", "longdash"),
     "share": ("mlp", "dashdot"),
     "binary": ("gru", "dash"),
@@ -19,10 +19,10 @@ _FAILS = {"norm": "number", "drift": "share", "step": "binary"}
 
 
 def code_demands(demands: Demands, style: Style = STYLE) -> Figure:
-    """Plot three demands, a line for each code: the code that fails is drawn strong.
+    """Plot three demands on a position code, one line a code; the failing code is thick.
 
-    Left how long the vectors are beside a word's (dotted), then how far they move when the text
-    gets twice as long, right the steps from position to position.
+    Left: norm of the vectors, with a word's (dotted). Middle: their move when the text gets twice
+    as long. Right: steps between neighboring positions.
     """
     label, sheet = style.labels("figure.pos_"), Sheet(style)
     sheet.legend(y=1.09)
@@ -55,9 +55,15 @@ def digits_and_waves(
     sinusoids: Float[np.ndarray, "position d_model"],
     style: Style = STYLE,
 ) -> Figure:
-    """Plot the binary digits of each position, the lowest on top, and the sines, fast to slow.
+    """Plot the binary digits of each position (top) and sines, fast to slow (bottom).
 
-    As many rows as the last position has digits; each takes twice as long as the one above it.
+    There are as many rows as the last position has digits, the lowest digit on top; the period
+    doubles from row to row.
+
+    Args:
+        binary: binary codes of the positions.
+        sinusoids: sinusoidal encodings of the positions.
+        style: language, theme and scale of the figure.
     """
     label, sheet, length = style.labels("figure.pos_"), Sheet(style), len(binary)
     rows = (length - 1).bit_length()

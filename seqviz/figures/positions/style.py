@@ -1,4 +1,4 @@
-"""What the figures about positions share: how a scheme looks, cells from 0, two squares."""
+"""Shared parts of the position figures: looks of the schemes, cells from 0, twin maps."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from seqviz.core.i18n import Text
 from seqviz.plotting import Panel, Sheet, Style, axes
 from seqviz.plotting.scales import ColorScale
 
-_GAPS = 40  # rows and columns up to which cells stand apart
-_ROLES = {  # of each scheme: role of its color, dash, marker, pattern of its bars
+_GAPS = 40  # maximum number of rows or columns with gaps between cells
+_ROLES = {  # role of the color, dash, marker and bar pattern of each scheme
     "none": ("baseline", "dot", "x", ""),
     "sinusoidal": ("prediction", "solid", "circle", "/"),
     "learned": ("gru", "dash", "diamond", "x"),
@@ -26,7 +26,7 @@ _ROLES = {  # of each scheme: role of its color, dash, marker, pattern of its ba
 
 @dataclass(frozen=True)
 class SchemeStyle:
-    """How one way to tell positions is drawn, and its name; the same in every figure."""
+    """Name and look of a position scheme, the same in every figure."""
 
     name: str
     color: str
@@ -36,7 +36,11 @@ class SchemeStyle:
 
 
 def look(scheme: str, style: Style) -> SchemeStyle:
-    """Raises KeyError for a scheme that is not one of relative.SCHEMES."""
+    """Return the name and look of a scheme.
+
+    Raises:
+        KeyError: a scheme that is not in `relative.SCHEMES`.
+    """
     role, *rest = _ROLES[scheme]
     return SchemeStyle(
         style.text(f"figure.pos_scheme_{scheme}"), getattr(style.palette, role), *rest
@@ -44,18 +48,18 @@ def look(scheme: str, style: Style) -> SchemeStyle:
 
 
 def hatched(color: Any, pattern: Any, style: Style) -> dict[str, Any]:
-    """The marker of bars that differ without their colors, of one or of a list."""
+    """Return the marker of bars that differ without colors, for one bar or a list."""
     lines = {"shape": pattern, "fillmode": "overlay", "fgcolor": style.palette.grid, "size": 7}
     return {"color": color, "pattern": lines}
 
 
 def stride(count: int, maximum: int) -> int:
-    """Show every how manyth of `count`, so that no more than `maximum` are shown."""
+    """Return the step that shows at most `maximum` of `count` items."""
     return max(1, -(-count // maximum))
 
 
 def every(step: int, text: Text) -> str:
-    """Words that say so, for the end of a title; none where all are shown."""
+    """Return the end of a title that names the step, or "" where all items are shown."""
     return f" · {text('figure.pos_every', step=step)}" if step > 1 else ""
 
 
@@ -67,7 +71,16 @@ def cells(
     step: int = 1,
     **more: Any,
 ) -> None:
-    """A matrix from 0 on both axes, each row and column `step` after the one before it."""
+    """Draw a matrix whose rows and columns count from 0.
+
+    Args:
+        panel: panel to draw in.
+        z: the matrix.
+        name: name of the trace.
+        scale: color scale.
+        step: distance of two rows or columns in positions.
+        **more: further keys of `Panel.cells`.
+    """
     rows, columns = z.shape
     anchor = {
         "x": step * np.arange(columns),
@@ -82,7 +95,14 @@ def cells(
 def twins(
     sheet: Sheet, x: Mapping[str, Any], y: Mapping[str, Any], titles: Sequence[str]
 ) -> tuple[Panel, Panel]:
-    """Two matrices with the same axes side by side; rows are named once, on the left."""
+    """Create two panels with equal axes side by side; the left one has the row labels.
+
+    Args:
+        sheet: sheet to draw on.
+        x: x axis of both panels.
+        y: y axis of both panels.
+        titles: titles of the panels.
+    """
     hidden = {**y, "title": {"text": ""}, "showticklabels": False}
     left, right = sheet.row((x, y), (x, hidden), gaps=(0.43, 0.5, 0.93), titles=titles)
     return left, right
@@ -91,7 +111,15 @@ def twins(
 def pair_axes(
     style: Style, count: int, x: str, y: str, step: int = 1
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Axes of a matrix over pairs of positions; x, y: keys of their names."""
+    """Return the axes of a matrix over pairs of positions.
+
+    Args:
+        style: style of the figure.
+        count: number of positions.
+        x: text key of the x title.
+        y: text key of the y title.
+        step: distance of two rows or columns in positions.
+    """
     label = style.labels("figure.pos_")
     return (axes.counted(count, label(x), step=step),
             axes.counted(count, label(y), upright=True, step=step))  # fmt: skip

@@ -1,4 +1,4 @@
-"""A learned position table beside the sinusoidal one: similarity, path, spectrum, late rows."""
+"""A learned position table compared with sinusoids: similarity, path, spectrum, late rows."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from seqviz.figures.positions.style import cells, every, look, pair_axes, stride
 from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes, scales
 
 _BOTH = ("learned", "sinusoidal")
-_SIDE = 256  # positions of each of two matrices beside one another: a cell is then a pixel
-_DEEPEST = 8  # decades below the strongest frequency
+_SIDE = 256  # maximum size of each of two maps, where a cell is a pixel
+_DEEPEST = 8  # decades shown below the strongest frequency
 
 
 def table_similarity(learned: Similarity, sinusoids: Similarity, style: Style = STYLE) -> Figure:
-    """Plot cosines of all pairs of positions: of the learned table, and of the sinusoidal one.
+    """Plot cosines of all pairs of positions: the learned table (left) and sinusoids (right).
 
-    Both from -1 to 1. A click gives j (x) and i (y), from 0. Of more than 256 positions every k-th
-    is shown.
+    Both scales run from -1 to 1. A click gives j (x) and i (y), from 0. Of more than 256 positions
+    every k-th is shown.
     """
     label, sheet, count = style.labels("figure.pos_"), Sheet(style), len(learned.cosine)
     step = stride(count, _SIDE)
@@ -28,7 +28,7 @@ def table_similarity(learned: Similarity, sinusoids: Similarity, style: Style = 
     panels = twins(sheet, *pair_axes(style, count, "j", "i", step), titles)
     bars = (None, label("cosine"))
     for panel, result, name, bar in zip(panels, (learned, sinusoids), names, bars, strict=True):
-        limit = max(1.0, scales.largest(result.cosine))  # rounding may take a cosine beyond 1
+        limit = max(1.0, scales.largest(result.cosine))  # rounding may exceed a cosine of 1
         cells(panel, result.cosine[::step, ::step], name, scales.signed(limit), step, bar=bar,
               pick=True, hover="i = %{y}, j = %{x}: <b>%{z:.4f}</b>" + NAMED)  # fmt: skip
     return sheet.described(
@@ -39,7 +39,7 @@ def table_similarity(learned: Similarity, sinusoids: Similarity, style: Style = 
 
 
 def component_path(principal_path: PrincipalPath, style: Style = STYLE) -> Figure:
-    """Plot the first two principal components against one another, from position to position."""
+    """Plot the path of the positions in the first two principal components."""
     label, palette, sheet = style.labels("figure.pos_"), style.palette, Sheet(style)
     positions = len(principal_path.components)
     x, y = principal_path.components.T
@@ -72,7 +72,7 @@ def component_path(principal_path: PrincipalPath, style: Style = STYLE) -> Figur
 
 
 def early_and_late(learned: Ages, sinusoids: Ages, style: Style = STYLE) -> Figure:
-    """Plot the norm of each position (above), and its cosine with the next one (below)."""
+    """Plot the norm of each position (top) and its cosine with the next one (bottom)."""
     label, sheet, last = style.labels("figure.pos_"), Sheet(style), len(learned.norm) - 1
     low = min(0.0, float(np.nanmin(learned.neighbor)))
     upper = sheet.panel(
@@ -82,7 +82,7 @@ def early_and_late(learned: Ages, sinusoids: Ages, style: Style = STYLE) -> Figu
     )
     neighbor = axes.axis(label("neighbor"), range=[low, 1.06], nticks=5)
     lower = sheet.panel(upper, neighbor, up=(0, 0.45))
-    for panel, values, scheme, dash in (  # of the sines no norm: it is the same everywhere
+    for panel, values, scheme, dash in (  # sinusoids have a constant norm
         (upper, learned.norm, "learned", "solid"),
         (lower, learned.neighbor, "learned", "solid"),
         (lower, sinusoids.neighbor, "sinusoidal", "dash"),
@@ -97,7 +97,7 @@ def early_and_late(learned: Ages, sinusoids: Ages, style: Style = STYLE) -> Figu
 def power_spectrum(
     learned: PositionSpectrum, sinusoids: PositionSpectrum, style: Style = STYLE
 ) -> Figure:
-    """Plot the share of the variance along the positions at each frequency, on log axes."""
+    """Plot the share of the variance along the positions by frequency, on log axes."""
     label, sheet = style.labels("figure.pos_"), Sheet(style)
     shares = [_percent(result.power) for result in (learned, sinusoids)]
     logs = np.log10(np.concatenate(shares))
@@ -108,7 +108,7 @@ def power_spectrum(
     )
     for scheme, outcome, share in zip(_BOTH, (learned, sinusoids), shares, strict=True):
         item = look(scheme, style)
-        symbol = item.symbol if len(share) <= 20 else None  # points where there are few
+        symbol = item.symbol if len(share) <= 20 else None  # markers where there are few points
         panel.line(outcome.frequency, share, item.name, item.color, width=2.4, dash=item.dash,
                    symbol=symbol, size=8, hover="%{x:.4g}: %{y:.3g}%" + NAMED)  # fmt: skip
     lowest = [float(np.nan_to_num(share[0])) for share in shares]
@@ -117,5 +117,5 @@ def power_spectrum(
 
 
 def _percent(power: Float[np.ndarray, "frequency"]) -> Float[np.ndarray, "frequency"]:
-    """Of the whole power; nan for none, which a log axis does not have."""
+    """Return percent of the total power; nan for 0, which a log axis does not have."""
     return 100 * np.where(power > 0, power, np.nan) / (power.sum() or 1.0)

@@ -1,4 +1,4 @@
-"""Small Transformers on tasks: accuracy while they learn, and in the end with its uncertainty."""
+"""Small Transformers on order tasks: accuracy in training, and in the end with intervals."""
 
 from __future__ import annotations
 
@@ -13,22 +13,28 @@ from seqviz.core.i18n import number
 from seqviz.figures.positions.style import SchemeStyle, look
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, whisker
 
-_SPAN = (-3.0, 106.0)  # percent on the axis of the curves
-_MARKED = 12  # reports up to which each has a marker
-_RUN = 0.12  # rows between two runs of one encoding
-_RIGHT = 138  # percent at which the axis of the accuracies ends, with room for the means
+_SPAN = (-3.0, 106.0)  # range of the axis of the curves in percent
+_MARKED = 12  # maximum number of reports with markers
+_RUN = 0.12  # distance of two runs of one encoding, in rows
+_RIGHT = 138  # end of the accuracy axis in percent, with room for the means
 
 
 def learning_curves(result: OrderResult, style: Style = STYLE) -> Figure:
-    """Plot accuracy (%) while the networks learned: mean of the runs, a band from worst to best."""
+    """Plot the accuracy (%) by update: mean of the runs, and a band from worst to best."""
     return _curves(result.updates, result.curve, result.settings, style)
 
 
 def learning_progress(
     trail: Sequence[OrderReport], settings: OrderSettings, style: Style = STYLE
 ) -> Figure:
-    """Plot `learning_curves` of the reports so far, on the axis of the whole training."""
-    trail = [report for report in trail if report.update]  # the first says that it begins
+    """Plot `learning_curves` of a running training, on the axis of the whole training.
+
+    Args:
+        trail: reports so far; the first one marks the start.
+        settings: settings of the training.
+        style: language, theme and scale of the figure.
+    """
+    trail = [report for report in trail if report.update]  # the first report marks the start
     runs = [report.accuracy for report in trail]
     curve = np.reshape(runs, (len(trail), len(settings.encodings), settings.runs))
     return _curves(np.array([report.update for report in trail], int), curve, settings, style)
@@ -67,10 +73,10 @@ def _curves(
 
 
 def accuracies(result: OrderResult, style: Style = STYLE) -> Figure:
-    """Plot right answers by encoding: runs with their intervals, and their mean.
+    """Plot the accuracy by encoding: runs with their intervals, and their mean.
 
-    Left sequences as long as those of the training, right twice as long. Dotted: the best that can
-    be had without reading, and without order.
+    Left: sequences as long as in training; right: twice as long. Dotted: the best accuracy without
+    reading; dash-dotted: without order.
     """
     label, sheet = style.labels("figure.pos_"), Sheet(style)
     test, longer = result.test, result.longer
@@ -98,7 +104,7 @@ def accuracies(result: OrderResult, style: Style = STYLE) -> Figure:
 
 
 def _limits(panel: Panel, scores: TaskScores, rows: int) -> None:
-    """Draw lines from top to bottom at what needs no reading, and at what needs no order."""
+    """Draw vertical lines at the accuracy without reading, and at that without order."""
     label, palette = panel.style.labels("figure.pos_"), panel.style.palette
     for name, share, color, dash in (
         ("chance", scores.baseline, palette.baseline, "dot"),
@@ -109,7 +115,7 @@ def _limits(panel: Panel, scores: TaskScores, rows: int) -> None:
 
 
 def _runs(panel: Panel, scores: TaskScores, row: int, item: SchemeStyle) -> None:
-    """Draw the runs of one encoding, each with its interval."""
+    """Draw the runs of one encoding with their intervals."""
     runs = 100 * scores.accuracy[row]
     panel.points(
         runs.mean, row + 1 + _RUN * np.arange(len(runs.mean)), item.name, item.color, size=8,
@@ -119,7 +125,7 @@ def _runs(panel: Panel, scores: TaskScores, row: int, item: SchemeStyle) -> None
 
 
 def _mean(panel: Panel, scores: TaskScores, row: int, at: float, item: SchemeStyle) -> None:
-    """Draw a stroke at their mean, with the number beside the row; or say that there is none."""
+    """Draw a bar at the mean and write its number, or that there is none."""
     label, mean = panel.style.labels("figure.pos_"), 100 * float(scores.mean[row])
     stroke = {"width": 3, "color": panel.style.palette.truth}
     panel.points([mean], [at], label("mean_of", name=item.name), None, legend=False,
