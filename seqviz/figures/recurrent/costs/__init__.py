@@ -1,1 +1,1 @@
-"""Figures of what a recurrent network costs."""
+"""Figures of the cost of a recurrent network."""

@@ -1,4 +1,4 @@
-"""Time of steps in a row beside one product, and the terms of a sequence's loss."""
+"""Time of sequential steps and of one product, and the loss terms of a sequence."""
 
 from __future__ import annotations
 
@@ -15,9 +15,15 @@ _LOOKS = {"steps": ("rnn", "solid", "circle"), "product": ("prediction", "dash",
 
 
 def time_by_length(step_times: StepTimes, batch: int, length: int, style: Style = STYLE) -> Figure:
-    """Plot milliseconds by number of steps: each measurement a point, the medians joined.
+    """Plot milliseconds by number of steps: measurements as points, lines through medians.
 
-    batch: sequences that are read at once. The vertical line is the chosen length.
+    The vertical line is the chosen length.
+
+    Args:
+        step_times: measured times.
+        batch: number of sequences read at once.
+        length: chosen length.
+        style: language, theme and scale of the figure.
     """
     label, sheet = style.labels("figure.bill_"), Sheet(style)
     sheet.margin(t=44)
@@ -40,15 +46,21 @@ def time_by_length(step_times: StepTimes, batch: int, length: int, style: Style 
 
 
 def timed_so_far(done: object, style: Style = STYLE) -> Figure:
-    """Plot the share of the rounds that have been timed."""
+    """Plot the share of rounds timed so far."""
     words = {"read": "figure.bill_rounds", "of": "figure.bill_all", "alt": "alt.bill_so_far"}
     return share_done(done, style, **words)
 
 
 def terms_of_loss(answer_terms: AnswerTerms, output: str, end: str, style: Style = STYLE) -> Figure:
-    """Plot the bits of each token of the answer: bars in the sum, outlines of terms left out.
+    """Plot the bits of each token of the answer; hollow bars are left out of the sum.
 
-    The quiet line is the other choice of the output that the probability is read from.
+    The dotted line is the other choice of `output`.
+
+    Args:
+        answer_terms: bits of all tokens.
+        output: output that the probability is read from, "before" or "same".
+        end: end of the sum, as in `AnswerTerms.totals`.
+        style: language, theme and scale of the figure.
     """
     label, palette, sheet = style.labels("figure.bill_"), style.palette, Sheet(style)
     sheet.margin(t=44)

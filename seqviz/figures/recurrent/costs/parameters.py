@@ -1,4 +1,4 @@
-"""Parameters by the length of the sequence, and the matrices that they lie in."""
+"""Parameters by sequence length, and the shapes of the weight matrices."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes
 
 MAX_HIDDEN_UNITS = 512
 _LENGTHS = 2 ** np.arange(10)  # 1 to LONGEST
-_SIDE = 0.16  # of the least side that is drawn, as a share of the largest
+_SIDE = 0.16  # minimum side drawn, as a share of the largest
 _GAP = 0.3
 
 
 def parameters_by_length(parameter_bill: ParameterBill, style: Style = STYLE) -> Figure:
-    """Plot parameters of the cells by number of steps: shared (solid), own at each (dashed).
+    """Plot parameters by number of steps: shared over steps (solid), separate at each (dashed).
 
-    The linear layer is counted in both. The vertical line is the chosen length.
+    Both include the linear layer. The vertical line is the chosen length.
     """
     label, palette, sheet = style.labels("figure.bill_"), style.palette, Sheet(style)
     sheet.margin(r=70 * style.scale, t=44)
@@ -47,15 +47,15 @@ def parameters_by_length(parameter_bill: ParameterBill, style: Style = STYLE) ->
 
 
 def matrices(shapes: Mapping[str, tuple[int, ...]], style: Style = STYLE) -> Figure:
-    """Draw each matrix and bias as a rectangle: as high as its rows and as wide as its columns.
+    """Plot each matrix and bias as a rectangle with its rows as height and columns as width.
 
-    Sides are to scale by their square root, so that a column beside a thousand can be seen.
+    Sides scale with the square root, which keeps a vector visible beside a thousand columns.
     """
     label, palette = style.labels("figure.bill_"), style.palette
     sheet = Sheet(style, showlegend=False)
     sizes = np.array([(shape[0], shape[1] if len(shape) > 1 else 1) for shape in shapes.values()])
     sides = np.maximum(_SIDE, np.sqrt(sizes / sizes.max()))
-    room = np.maximum(0.62, sides[:, 1])  # of its words
+    room = np.maximum(0.62, sides[:, 1])  # width of its label
     middles = np.cumsum(room + _GAP) - _GAP - room / 2
     bare: dict[str, Any] = {"showticklabels": False, "showgrid": False}
     panel = sheet.panel(

@@ -1,4 +1,4 @@
-"""LAC on a sentence: its words and tags, the probabilities behind them, and what a side gives."""
+"""LAC on a sentence: words and tags, their probabilities, and the effect of one direction."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from seqviz.plotting.progress_figure import share_done
 from seqviz.stats.estimate import stack
 
 _TINTS = ("rgba(43,108,196,0.3)", "rgba(214,104,20,0.3)", "rgba(10,127,92,0.3)")
-_LETTERS = 16  # characters that are written in a strip on a phone
-_ROWS, _MOST = 8, 14  # tags that have a row
-_UNITS = 8  # of each half that are shown
-_PIXELS, _WIDE = 210.0, 7.5  # of a strip on a phone, and of a letter of a tag's name
-_SYMBOLS = ("circle", "diamond")  # of the sides
+_LETTERS = 16  # maximum number of characters written in a strip on a phone
+_ROWS, _MOST = 8, 14  # number of tag rows: usual, maximum
+_UNITS = 8  # number of units shown of each direction
+_PIXELS, _WIDE = 210.0, 7.5  # width of a strip on a phone, and of a letter of a tag
+_SYMBOLS = ("circle", "diamond")  # of the two sides
 
 
 def name_of(tag: str, text: Text) -> str:
-    """The reader's word for a tag: n-B is the beginning of a noun."""
+    """Return the reader's word for a tag; n-B is the beginning of a noun."""
     kind, _, position = tag.partition("-")
     name = text(f"figure.lac_{kind}")
     return text(f"figure.lac_place_{position}", name=name) if position else name
@@ -32,11 +32,14 @@ def name_of(tag: str, text: Text) -> str:
 def tags_of_characters(
     tag_sequences: Sequence[TagSequence], visible_text: str, style: Style = STYLE
 ) -> Figure:
-    """Plot a strip for each decoder (above), and the probability of each tag by character (below).
+    """Plot a strip for each decoder (top), and each character's tag probabilities (bottom).
 
-    tag_sequences: by `DECODERS`. visible_text: "emission", what the GRU alone says, or "marginal",
-    by the CRF. The line is the best row of tags; an outline is the best tag of a character that is
-    not on it.
+    The line is the best tag sequence; an outline marks a character's best tag that is not on it.
+
+    Args:
+        tag_sequences: results in the order of `DECODERS`.
+        visible_text: "emission", of the GRU alone, or "marginal", with the CRF.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.lac_"), style.palette
     sheet = Sheet(style, barmode="overlay")
@@ -69,9 +72,16 @@ def tags_of_characters(
 def sides_of_characters(
     tag_sequence: TagSequence, cut: TagSequence, side: str, layer: int, style: Style = STYLE
 ) -> Figure:
-    """Plot the words of the network, whole and without a side (above), and its states (below).
+    """Plot the words of the network, whole and without a direction (top), and states (bottom).
 
-    The states are those of the first units of a layer without that side. layer: from 1.
+    The states are those of the first units of a layer without that direction.
+
+    Args:
+        tag_sequence: result of the whole network.
+        cut: result without a direction.
+        side: removed direction.
+        layer: layer, from 1.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.lac_"), style.palette
     sheet = Sheet(style, barmode="overlay")
@@ -79,7 +89,7 @@ def sides_of_characters(
     names = [label("whole"), label(f"without_{side}")]
     strips = _strips(sheet, (tag_sequence, cut), names, (0.68, 1.0))
     edges = np.flatnonzero(np.diff(np.r_[False, tag_sequence.changed(cut), False].astype(int)))
-    for begin, end in edges.reshape(-1, 2).tolist():  # one outline around neighbors
+    for begin, end in edges.reshape(-1, 2).tolist():  # one outline around adjacent characters
         strips.rectangle((begin + 0.52, end + 0.48), (1.56, 2.44), palette.highlight, width=3)
     states = cut.states[layer - 1]
     half = states.shape[1] // 2
@@ -101,10 +111,15 @@ def sides_of_characters(
 
 
 def changes_counted(tag_changes: TagChanges, direction: str, style: Style = STYLE) -> Figure:
-    """Plot the share of changed tags by side and by way to take it (left), and decoders (right).
+    """Plot the share of changed tags by direction and removal (left), and broken rules (right).
 
-    Whiskers: 95% interval over sentences. direction: the one in bold. The dotted line: one tag
-    for all characters.
+    Whiskers: 95% intervals over sentences. Dotted: one tag for all characters. Right: sentences
+    with unlawful tag sequences by decoder.
+
+    Args:
+        tag_changes: changes by sentence.
+        direction: way of removal in bold.
+        style: language, theme and scale of the figure.
     """
     label, palette, sheet = style.labels("figure.lac_"), style.palette, Sheet(style)
     directions = [label(f"way_{item}") for item in WAYS]
@@ -133,13 +148,13 @@ def changes_counted(tag_changes: TagChanges, direction: str, style: Style = STYL
 
 
 def counted_so_far(done: Any, style: Style = STYLE) -> Figure:
-    """Plot the share of the sentences that have been read."""
+    """Plot the share of sentences read so far."""
     words = {"read": "figure.lac_read", "of": "figure.lac_all", "alt": "alt.lac_so_far"}
     return share_done(done, style, **words)
 
 
 def _named(text: str) -> list[str]:
-    """The characters below an axis; of a long text each second one, as a phone has no more room."""
+    """Return tick labels; of a long text every second one, because a phone has no more room."""
     step = 1 if len(text) <= _LETTERS else 2
     return [_seen(item) if at % step == 0 else "" for at, item in enumerate(text)]
 
@@ -148,7 +163,7 @@ def _strips(
     sheet: Sheet, tag_sequences: Sequence[TagSequence], names: Sequence[str],
     up: tuple[float, float],
 ) -> Panel:  # fmt: skip
-    """Draw a row for each reading: its words in turn on three tints, each with its tag."""
+    """Draw a row for each result: its words on alternating tints, each with its tag."""
     style, text, length = sheet.style, tag_sequences[0].text, len(tag_sequences[0].text)
     panel = sheet.panel(
         axes.axis(range=[0.5, length + 0.5], showgrid=False, showticklabels=False),
@@ -177,10 +192,10 @@ def _strips(
 
 
 def _rows(best: TagSequence, shares: Float[np.ndarray, "time tags"]) -> list[int]:
-    """The tags that have a row: of the best row of tags, the best of each character, and others."""
+    """Return the tags with a row: the best sequence, each character's best, and others."""
     likely = np.argsort(-shares.sum(0), kind="stable").tolist()
     single = set(shares.argmax(-1).tolist())
-    path = dict.fromkeys(best.path.tolist())  # all of it, whatever the room
+    path = dict.fromkeys(best.path.tolist())  # always complete
     needed = dict.fromkeys([*path, *(tag for tag in likely if tag in single)])
     rows = list(dict.fromkeys([*needed, *likely[:_ROWS]]))
     return rows[: max(_ROWS, len(path), min(len(needed), _MOST))]

@@ -1,1 +1,1 @@
-"""Figures of what is read off the states of a recurrent network."""
+"""Figures of readouts from the states of a recurrent network."""

@@ -1,4 +1,4 @@
-"""The path of a state through a sentence, verdicts of several readouts, and pads behind a text."""
+"""Path of a state through a sentence, accuracy by readout, and padding after a text."""
 
 from __future__ import annotations
 
@@ -10,16 +10,22 @@ from seqviz.compute.recurrent.states.readouts import ByReadout, Padded, StatePat
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, short, whisker
 from seqviz.stats.estimate import stack
 
-_NAMED = 3  # words that stand beside the path: those that move it most
+_NAMED = 3  # number of labeled words, those that move the state most
 
 
 def state_path(
     state_path: StatePath, rest: StatePath | None, without: int, style: Style = STYLE
 ) -> Figure:
-    """Plot the states of a text, an arrow a word (left), and the verdict of each (right).
+    """Plot the states of a text, one arrow a word (left), and P(positive) by word (right).
 
-    rest: the same without the word `without` (from 1). The vertical line is the border of the two
-    answers. Named are the words that move the state furthest.
+    The vertical line on the left is the decision boundary. The words that move the state most are
+    labeled.
+
+    Args:
+        state_path: states of the text.
+        rest: states without one word, if one is removed.
+        without: removed word, from 1.
+        style: language, theme and scale of the figure.
     """
     label, palette, sheet = style.labels("figure.states_"), style.palette, Sheet(style)
     paths = [state_path, *([rest] if rest else [])]
@@ -38,7 +44,7 @@ def state_path(
     ):
         steps = np.arange(1, len(item.pieces) + 1)
         if name == "rest":
-            steps = steps + (steps >= without)  # under the words that are left
+            steps = steps + (steps >= without)  # aligned with the remaining words
         arrows = {"symbol": "arrow", "angleref": "previous", "size": 10, "color": color}
         left.line(item.x, item.y, label(name), color, dash=dash, width=1.8, legend=False,
                   text=["", *(escape(short(w)) for w in item.pieces)], hover="%{text}",
@@ -62,9 +68,15 @@ def state_path(
 def accuracy_by_readout(
     by_readout: ByReadout, visible: tuple[str, ...], minimum: int, style: Style = STYLE
 ) -> Figure:
-    """Plot right verdicts of each readout on held-out reviews of at least so many words.
+    """Plot the accuracy of each readout on held-out reviews of a minimum length.
 
     Whiskers: 95% intervals over reviews. Dotted: the answer that is more frequent in training.
+
+    Args:
+        by_readout: verdicts by readout.
+        visible: readouts shown.
+        minimum: minimum number of words of a review.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.states_"), style.palette
     sheet = Sheet(style, showlegend=False)
@@ -94,10 +106,17 @@ def accuracy_by_readout(
 def pads_behind(
     padded: Padded, many: ByReadout, kind: str, pads: int, style: Style = STYLE
 ) -> Figure:
-    """Plot the verdict on a text by number of pads behind it (left), and right verdicts (right).
+    """Plot P(positive) of a text by number of pads behind it (left), and the accuracy (right).
 
-    kind: what a pad is, "zeros" or "unknown" (drawn strong). The dashed line is read from a packed
-    batch: the state of the last word. Whiskers: 95% intervals over reviews.
+    Dashed: a packed batch, which reads the state of the last word. Whiskers: 95% intervals over
+    reviews.
+
+    Args:
+        padded: result for the text.
+        many: results for many reviews.
+        kind: emphasized kind of pad, "zeros" or "unknown".
+        pads: marked number of pads.
+        style: language, theme and scale of the figure.
     """
     label, sheet = style.labels("figure.states_"), Sheet(style)
     ends = [0, len(padded.zeros) - 1]

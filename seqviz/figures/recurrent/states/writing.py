@@ -1,4 +1,4 @@
-"""A character model reads a text, or what it has written itself."""
+"""A character model reads a text, or its own output."""
 
 from __future__ import annotations
 
@@ -9,23 +9,28 @@ from seqviz.compute.recurrent.states.writing import ByStep, GeneratedText, Lette
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales
 from seqviz.plotting.progress_figure import share_done
 
-GUESSES = 8  # bars of the next letter
-SHOWN = 24  # steps of a text that is written
-_LOOK = {  # role in the palette and dash of what was read before
+GUESSES = 8  # number of bars of the next letter
+SHOWN = 24  # maximum number of steps of a generated text
+_LOOK = {  # role of the color and dash by input
     "forced": ("gru", "solid"), "free": ("rnn", "dash"), "other": ("baseline", "dashdot"),
 }  # fmt: skip
 _VISIBLE = {" ": "␣", "\n": "⏎"}
 
 
 def visible(letter: str) -> str:
-    """A letter on an axis."""
+    """Return a letter as an axis label."""
     return _VISIBLE.get(letter, letter)
 
 
 def letters_read(letters_read: LettersRead, index: int, style: Style = STYLE) -> Figure:
-    """Plot the bits of each letter (left), and the likeliest before the one at `index` (right).
+    """Plot the bits of each letter (left), and the likeliest letters at one position (right).
 
-    Lines: the mean over this text, of the network and of what counts pay for it. index: from 1.
+    Lines: means over this text, of the network and of count-based models.
+
+    Args:
+        letters_read: predictions for a text.
+        index: position, from 1.
+        style: language, theme and scale of the figure.
     """
     label, palette, sheet = style.labels("figure.states_"), style.palette, Sheet(style)
     pieces = [visible(piece) for piece in letters_read.pieces]
@@ -57,9 +62,9 @@ def letters_read(letters_read: LettersRead, index: int, style: Style = STYLE) ->
 
 
 def own_letters(generated_text: GeneratedText, style: Style = STYLE) -> Figure:
-    """Draw the letters of the text and those that the network wrote (above), and the bits (below).
+    """Plot the letters of the text and of the network (top), and the text's bits (bottom).
 
-    Bits of the text's letters: after the text's own ones, and after the network's.
+    The bits are those of the text's letters after its own letters, and after the network's.
     """
     label, palette, sheet = style.labels("figure.states_"), style.palette, Sheet(style)
     text = generated_text
@@ -91,9 +96,14 @@ def own_letters(generated_text: GeneratedText, style: Style = STYLE) -> Figure:
 
 
 def bits_by_step(by_step: ByStep, temperature: float, style: Style = STYLE) -> Figure:
-    """Plot bits of a sentence's letters (left), and a second network's of those written (right).
+    """Plot bits of a sentence's letters (left), and a judge's bits of generated ones (right).
 
-    Bands: 95% intervals over sentences. The dotted line: a letter by its frequency.
+    The judge is a second network. Bands: 95% intervals over sentences. Dotted: letter frequencies.
+
+    Args:
+        by_step: bits by step.
+        temperature: sampling temperature.
+        style: language, theme and scale of the figure.
     """
     label, palette, sheet = style.labels("figure.states_"), style.palette, Sheet(style)
     case = by_step.case(temperature)
@@ -120,13 +130,13 @@ def bits_by_step(by_step: ByStep, temperature: float, style: Style = STYLE) -> F
 
 
 def steps_so_far(done: object, style: Style = STYLE) -> Figure:
-    """Plot the share of the work that is done."""
+    """Plot the share of the work done so far."""
     words = {"read": "figure.states_done", "of": "figure.states_work", "alt": "alt.states_so_far"}
     return share_done(done, style, **words)
 
 
 def tied_tables(tables: Tables, style: Style = STYLE) -> Figure:
-    """Plot parameters with a narrow input table, with two equal ones, and with one for both."""
+    """Plot parameters with a narrow input table, with two equal tables, and with a tied one."""
     label, palette = style.labels("figure.states_"), style.palette
     sheet = Sheet(style, barmode="stack")
     every = np.array([tables.narrow, tables.untied, tables.tied], float)

@@ -1,1 +1,1 @@
-"""Figures of taggers: their errors, how far they look ahead, and one sentence with its tags."""
+"""Figures of taggers: errors, look-ahead, and one tagged sentence."""

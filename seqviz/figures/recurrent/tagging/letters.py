@@ -1,4 +1,4 @@
-"""Taggers of letters: errors by wiring and place, errors by what is seen ahead, one sentence."""
+"""Letter taggers: errors by wiring and tag, errors by look-ahead, one sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from seqviz.compute.recurrent.tagging.letters_compared import Compared, ErrorRat
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape, scales
 from seqviz.stats.estimate import Estimate, stack
 
-LINE = 16  # signs of a text side by side
+LINE = 16  # number of characters in a line of a text
 _LOOK = {"uni": ("rnn", "circle"), "two": ("mlp", "square"), "bi": ("prediction", "diamond")}
 
 
@@ -25,10 +25,10 @@ def _over_sentences(error_rates: Iterable[ErrorRate]) -> Estimate:
 
 
 def errors_by_wiring(comparison: Compared, style: Style = STYLE) -> Figure:
-    """Plot wrong tags of 100 by network (left), and by true tag (right).
+    """Plot the percent of wrong tags by network (left), and by true tag (right).
 
-    Whiskers: 95% intervals over sentences; small marks: the seeds. Dashed: every letter gets the
-    commonest tag of its own symbol; dotted: every letter gets the commonest tag of all.
+    Whiskers: 95% intervals over sentences; small marks: seeds. Dashed: each letter gets its
+    symbol's most frequent tag; dotted: each letter gets the most frequent tag of all.
     """
     label, palette, sheet = style.labels("figure.letters_"), style.palette, Sheet(style)
     error = _over_sentences(comparison.error(wiring) for wiring in WIRINGS)
@@ -60,11 +60,17 @@ def errors_by_wiring(comparison: Compared, style: Style = STYLE) -> Figure:
 def errors_ahead(
     comparison: Compared, trained: TrainedAhead, ahead: int, style: Style = STYLE
 ) -> Figure:
-    """Plot wrong tags of 100 by how many signs ahead the backward cell reads; whiskers as above.
+    """Plot the percent of wrong tags by look-ahead of the backward cell.
 
-    Solid: a network for each number, trained with so many; small marks: the seeds. Dashed: the one
-    network that was trained with all of them, cut when it is used. Dotted: the network that reads
-    to the right only. The vertical line is the chosen number.
+    Solid: one network trained for each look-ahead, with 95% intervals over sentences; small marks:
+    seeds. Dashed: one network trained with full look-ahead and cut at use. Dotted: the
+    left-to-right network. The vertical line is the chosen look-ahead.
+
+    Args:
+        comparison: results of the wirings.
+        trained: results of the networks trained with each look-ahead.
+        ahead: chosen look-ahead in characters.
+        style: language, theme and scale of the figure.
     """
     label, sheet, color = style.labels("figure.letters_"), Sheet(style), _color(style, "bi")
     stops, facts = trained.ahead.tolist(), trained.reach(ahead, comparison)
@@ -89,10 +95,16 @@ def errors_ahead(
 
 
 def tagged_text(tagged_text: TaggedText, ahead: int, letter: int, style: Style = STYLE) -> Figure:
-    """Draw a text with the true tags and those of the networks (left), and one letter (right).
+    """Plot a text with the true tags and those of the networks (left), and one letter (right).
 
-    The deeper a cell, the less of the probability has the true tag; a frame stands around letters
-    that "uni" has wrong and "bi" has right. Right the probabilities of one letter, from 1.
+    A deeper cell gives less probability to the true tag. Outlined: letters that "uni" has wrong and
+    "bi" right, and the letter on the right.
+
+    Args:
+        tagged_text: tags and probabilities.
+        ahead: look-ahead of the last row.
+        letter: letter on the right, from 1.
+        style: language, theme and scale of the figure.
     """
     label, sheet, result = style.labels("figure.letters_"), Sheet(style), tagged_text
     rows = [label("read"), label("true"), label("uni"), label("bi"), label("bi_ahead", ahead=ahead)]
@@ -122,13 +134,13 @@ def tagged_text(tagged_text: TaggedText, ahead: int, letter: int, style: Style =
 
 
 def _text_cells(panel: Panel, result: TaggedText, rows: int) -> None:
-    """Write the text in lines, and below each its tags by row, on cells tinted by errors."""
+    """Write the text in lines, each with its rows of tags below, on cells tinted by error."""
     label = panel.style.labels("figure.letters_")
     true = ["" if tag < 0 else TAGS[tag] for tag in result.tags]
     visible = [list(result.text), true, *(result.tags_of(row) for row in range(rows - 2))]
     depth = np.full(((rows + 1) * -(-len(result.text) // LINE) - 1, LINE), np.nan, np.float32)
     hover = [[""] * LINE for _ in depth]
-    # Not written by the map itself: a narrow screen would cut what is wider than its cell.
+    # Separate text marks, because a narrow screen clips cell text that is wider than its cell.
     written: list[tuple[int, int, str]] = []
     for t, tag in enumerate(result.tags.tolist()):
         line, column = divmod(t, LINE)
@@ -150,7 +162,7 @@ def _text_cells(panel: Panel, result: TaggedText, rows: int) -> None:
 
 
 def losses_so_far(done: Any, style: Style = STYLE) -> Figure:
-    """Plot the mean cross-entropy of a letter while the networks train; done: what was reported."""
+    """Plot the mean cross-entropy of a letter from the reports of a running training."""
     label, sheet, curves = style.labels("figure.letters_"), Sheet(style), done[-1]
     panel = sheet.panel(axes.axis(label("part"), range=[0, 26], dtick=5),
                         axes.axis(label("loss"), rangemode="tozero"))  # fmt: skip
@@ -162,7 +174,7 @@ def losses_so_far(done: Any, style: Style = STYLE) -> Figure:
 
 
 def trained_so_far(done: Any, style: Style = STYLE) -> Figure:
-    """Plot how many networks have been trained, of how many; done: what was reported."""
+    """Plot the number of networks trained so far from the reports of a running training."""
     label, sheet = style.labels("figure.letters_"), Sheet(style, showlegend=False)
     some, of_all = done[-1]
     count = axes.axis(label("networks"), range=[0, of_all])

@@ -1,1 +1,1 @@
-"""One step of a cell, graphs and influence of wirings, and the collapse without tanh."""
+"""Figures of one step of a cell, wirings and their influence, and the linear collapse."""

@@ -1,4 +1,4 @@
-"""A network beside the convolution that replaces it, and when the replacement fails."""
+"""A linear network and the convolution that replaces it, and the error with tanh."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from seqviz.compute.recurrent.wirings.collapse import STEPS, CollapseTrace
 from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 
-_LEAST = 1e-17  # of the error that is drawn: it may be 0
-_LINEAR = -4.5  # where a share of 0 stands on the log axis, one step left of the least
+_LEAST = 1e-17  # minimum error drawn, as it may be 0
+_LINEAR = -4.5  # position of a share of 0 on the log axis
 
 
 def network_beside_convolution(collapse_trace: CollapseTrace, style: Style = STYLE) -> Figure:
-    """Plot both outputs on one input (left), and the superposition error by share of tanh."""
+    """Plot both outputs on one input (left), and the superposition error by tanh share (right)."""
     label, palette, sheet = style.labels("figure.wiring_"), style.palette, Sheet(style)
     result = collapse_trace
     shares = {"tickvals": [_LINEAR, -3, -2, -1, 0], "ticktext": ["0", "0.1%", "1%", "10%", "100%"]}
@@ -35,7 +35,7 @@ def network_beside_convolution(collapse_trace: CollapseTrace, style: Style = STY
     here = max(result.superposition, _LEAST)
     right.points([at], [here], label("here"), palette.highlight, size=14, legend=False,
                  hover="%{y:.2e}", edge={"color": palette.truth, "width": 1.5})  # fmt: skip
-    if at < -2:  # where the line goes up to the right, else it comes from the left
+    if at < -2:  # the line rises to the right here; elsewhere it comes from the left
         beside = {"xshift": 12, "yshift": -10, "xanchor": "left"}
     else:
         beside = {"xshift": 0, "yshift": 18, "xanchor": "right"}

@@ -1,4 +1,4 @@
-"""Wirings as boxes and arrows, and under each how much every input moves every output."""
+"""Wirings as graphs, with the influence of every input on every output below."""
 
 from __future__ import annotations
 
@@ -11,40 +11,41 @@ import numpy as np
 from seqviz.compute.recurrent.wirings.graph import WIRINGS, Influence, Node, WiringGraph
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, scales
 
-_LOW = -4  # decades below 1 where the colors end
-_ROOM = 0.55  # columns and rows around the boxes
-_BEGIN = (0.0, 0.24, 0.48, 0.72)  # of the panels above; those below: a decoder is wide
+_LOW = -4  # lower limit of the colors, in decades
+_ROOM = 0.55  # margin around the boxes, in columns and rows
+# Left ends of the upper panels; the lower ones differ, because a decoder is wide.
+_BEGIN = (0.0, 0.24, 0.48, 0.72)
 _BELOW = (0.0, 0.38, 0.62)
 _WIDE, _WIDER = 0.2, 0.32
-_UP = ((0.62, 0.79, 0.98), (0.0, 0.17, 0.43))  # of cells and of graphs, above and below
-_BARE: dict[str, Any] = {"showticklabels": False, "showgrid": False}  # of an axis
+_UP = ((0.62, 0.79, 0.98), (0.0, 0.17, 0.43))  # ends of cells and graphs, above and below
+_BARE: dict[str, Any] = {"showticklabels": False, "showgrid": False}  # axis without labels
 _CODES = {"x": "square", "h": "circle", "d": "diamond", "y": "square"}
 
 
 @dataclass(frozen=True)
 class _Drawing:
-    """Where the boxes of a wiring stand; a decoder's columns go on behind the encoder's."""
+    """Positions of the boxes of a wiring; a decoder's columns follow the encoder's."""
 
     wiring: WiringGraph
 
     @property
     def left_columns(self) -> int:
-        """Columns left of column 1: with a decoder the outputs begin at column 1."""
+        """Number of columns left of column 1; with a decoder, outputs start at column 1."""
         return self.wiring.steps if self.wiring.read == "after" else 0
 
     @property
     def top(self) -> float:
-        """The row of the outputs."""
+        """Row of the outputs."""
         return float(self.wiring.layers * len(self.wiring.directions) + 1)
 
     @property
     def columns(self) -> tuple[float, float]:
-        """The first and the last column."""
+        """First and last column."""
         last = self.wiring.written if self.left_columns else self.wiring.steps
         return 1.0 - self.left_columns, float(last)
 
     def position(self, node: Node) -> tuple[float, float]:
-        """Column and row of a node."""
+        """Return column and row of a node."""
         kind, *rest = node
         if kind == "y":
             single = self.wiring.read in ("last", "ends")
@@ -63,7 +64,7 @@ def _arrows(
     panel: Panel, drawing: _Drawing, edges: Iterable[tuple[Node, Node]], color: str, width: float,
     head: float, away: float,
 ) -> None:  # fmt: skip
-    """One trace of arrows; `away`: pixels from the middle of a box to its rim."""
+    """Draw arrows in one trace; `away` is the distance from a box's center to its rim in pixels."""
     x: list[float | None] = []
     y: list[float | None] = []
     for edge, other in edges:
@@ -73,7 +74,7 @@ def _arrows(
     if x:
         panel.trace(
             "scatter", x=x, y=y, mode="lines+markers", line={"color": color, "width": width},
-            # Markers of several sizes are pale and have an edge, unless told otherwise.
+            # Plotly makes markers of several sizes pale with an edge by default.
             marker={"symbol": "arrow", "angleref": "previous", "color": color, "standoff": away,
                     "size": [0, head, 0] * (len(x) // 3), "opacity": 1, "line": {"width": 0}},
             hover=False, legend=False,
@@ -85,9 +86,9 @@ def _graph(
     lit: frozenset[Node] | None = None,
     names: bool = False, keyed: str = "",
 ) -> None:  # fmt: skip
-    """Boxes and arrows; those of `lit` stand out. names: of inputs and outputs, written beside.
+    """Draw boxes and arrows, those of `lit` highlighted.
 
-    keyed: the kinds of boxes that the legend explains here.
+    `names` writes the names of inputs and outputs; `keyed` has the kinds of boxes in the legend.
     """
     palette, text, drawing = style.palette, style.text, _Drawing(wiring)
     edges = list(wiring.edges())
@@ -104,7 +105,7 @@ def _graph(
             continue
         named = text(f"figure.wiring_box_{kind}")
         bright = [node for node in here if lit is None or node in lit]
-        # Two traces, as the legend of one would be as faint as its boxes are on average.
+        # Two traces, because a legend entry has the mean opacity of its trace.
         for some, opacity in ((bright, None), ([n for n in here if n not in bright], 0.25)):
             if some:
                 x, y = np.array([drawing.position(node) for node in some]).T
@@ -126,10 +127,7 @@ def _cells(
     panel: Panel, norm: np.ndarray, first: float, style: Style, *, of: str = "",
     bar: Mapping[str, float] | None = None, written: bool = False, low: int = _LOW,
 ) -> None:  # fmt: skip
-    """log10 of the influence; a cell that is exactly 0 stays blank.
-
-    of: the wiring's name. bar: keys of the color bar, if it is to have one.
-    """
+    """Draw log10 of the influence of a wiring `of`; exact zeros are blank."""
     with np.errstate(divide="ignore"):
         z = np.where(norm > 0, np.log10(norm), np.nan)
     keys: dict[str, Any] = {}
@@ -156,9 +154,9 @@ def _short(value: float) -> str:
 
 
 def wirings_beside(influences: Sequence[Influence], style: Style = STYLE) -> Figure:
-    """Draw the seven wirings that texts have, and under each its influence matrix.
+    """Plot the seven wirings used in texts, each with its influence matrix below.
 
-    Rows: outputs from the top; columns: inputs, each under its own. What is blank is exactly 0.
+    Rows are outputs from the top, columns are inputs below their boxes. Blank cells are exactly 0.
     """
     label, sheet = style.labels("figure.wiring_"), Sheet(style)
     shared: dict[int, tuple[Panel, Panel]] = {}
@@ -193,9 +191,15 @@ def wirings_beside(influences: Sequence[Influence], style: Style = STYLE) -> Fig
 
 
 def wiring_lit(influence: Influence, output: int, style: Style = STYLE) -> Figure:
-    """Draw one wiring, the boxes that an output (from 1) can depend on, and the influence under it.
+    """Plot one wiring with an output's ancestors highlighted (top), and the influence (bottom).
 
-    A click on an output gives x = its number.
+    The ancestors are the boxes that the output can depend on. A click on an output gives x, its
+    number.
+
+    Args:
+        influence: wiring and influence.
+        output: output, from 1.
+        style: language, theme and scale of the figure.
     """
     label, sheet, wiring = style.labels("figure.wiring_"), Sheet(style), influence.wiring
     drawing = _Drawing(wiring)
@@ -212,7 +216,7 @@ def wiring_lit(influence: Influence, output: int, style: Style = STYLE) -> Figur
     top = axes.axis("", range=[-0.75, drawing.top + 0.75], **_BARE)
     graph = sheet.panel(cells, top, up=(0.42, 1.0))
     lit = wiring.ancestors(("y", output))
-    few = last - first < 7  # columns: else boxes and numbers have no room on a phone
+    few = last - first < 7  # with more columns, boxes and numbers do not fit on a phone
     _graph(graph, wiring, style, 15 if few else 11, lit, names=True,
            keyed="xhdy" if drawing.left_columns else "xhy")  # fmt: skip
     _cells(cells, influence.norm, first, style, bar={"y": 0.18, "len": 0.42}, written=few)

@@ -1,4 +1,4 @@
-"""One step of a cell with its sum written out, the sheet of all steps, and what texts call it."""
+"""One step of a cell as a sum, a sheet of all steps, and notations in texts."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape, scales, short
 
 _SUM, _SHEET = (0.0, 0.36), (0.46, 1.0)
-_BETWEEN = 12  # pixels between the columns of the sheet, for the lines
-_GAP = 0.4  # rows between inputs, states and outputs of the sheet
-_NUMBERS = 11  # pixels, in cells
-_PAIRS = 24  # tokens of two texts that stand one above the other under an axis
+_BETWEEN = 12  # gap between the columns of the sheet in pixels, for the lines
+_GAP = 0.4  # gap between inputs, states and outputs of the sheet, in rows
+_NUMBERS = 11  # font size in cells
+_PAIRS = 24  # maximum number of token pairs that label an axis
 
 
 def sub(symbol: str, index: object) -> str:
-    """A symbol with an index below."""
+    """Return a symbol with a subscript."""
     return f"{symbol}<sub>{index}</sub>"
 
 
 def two(value: float) -> str:
-    """Two decimals, as in the cells."""
+    """Return a number with two decimals, as in the cells."""
     return f"{value:.2f}".replace("-", "−")
 
 
@@ -33,10 +33,16 @@ def _term(term: Term) -> str:
 
 
 def one_step(steps: CellSteps, t: int, unit: int, style: Style = STYLE) -> Figure:
-    """Plot the sum of a unit at step t (both from 1) and its tanh (left), and all steps (right).
+    """Plot the sum of a unit at step t and its tanh (left), and a sheet of all steps (right).
 
-    A click on a state of the sheet gives x = t and y = unit. Lines come from the cells that the
-    chosen one is made of.
+    Lines lead from the cells that enter the sum to the chosen one. A click on a state gives x = t
+    and y = unit.
+
+    Args:
+        steps: numbers of all steps.
+        t: step, from 1.
+        unit: unit, from 1.
+        style: language, theme and scale of the figure.
     """
     label, sheet, terms = style.labels("figure.wiring_"), Sheet(style), steps.terms(t, unit)
     products = np.array([term.product for term in terms])
@@ -57,7 +63,7 @@ def one_step(steps: CellSteps, t: int, unit: int, style: Style = STYLE) -> Figur
         sideways=True, base=base, hover="%{x:.3f}", ends=[two(v) for v in values], legend=False,
         width=0.42,
     )  # fmt: skip
-    for k, words in enumerate(rows, 1):  # above its bar: beside it a phone has no room
+    for k, words in enumerate(rows, 1):  # above its bar, because a phone has no room beside it
         left.words(words, 0, k - 0.24, xref="domain", xanchor="left", size=12)
     _sheet(steps, t, unit, sheet)
     sheet.margin(t=30)
@@ -66,7 +72,7 @@ def one_step(steps: CellSteps, t: int, unit: int, style: Style = STYLE) -> Figur
 
 
 def _sheet(steps: CellSteps, t: int, unit: int, sheet: Sheet) -> None:
-    """Rows: outputs, states, inputs from the top; columns: steps, 0 for the state before all."""
+    """Draw outputs, states and inputs from top to bottom by step; column 0 is the initial state."""
     style, (count, units) = sheet.style, steps.a.shape
     text, outs, ins = style.text, steps.y.shape[1], steps.x.shape[1]
     at = {
@@ -93,7 +99,7 @@ def _sheet(steps: CellSteps, t: int, unit: int, sheet: Sheet) -> None:
     built = [*((t - 1, float(y)) for y in at["h"]), *((t, float(y)) for y in at["x"])]
     for x, y in built:
         panel.outline(style.palette.baseline, column=x, row=y, width=2, dash="dot")
-        # Between the columns from the rim of that cell to the rim of the chosen one.
+        # The line runs between the columns, from the rim of that cell to the chosen one's.
         panel.trace(
             "scatter", x=[x + (0.36 if x < t else -0.36), t - 0.5, t - 0.5, t - 0.36],
             y=[y, y, unit, unit], mode="lines+markers", hover=False, legend=False,
@@ -105,10 +111,10 @@ def _sheet(steps: CellSteps, t: int, unit: int, sheet: Sheet) -> None:
 
 
 def notation_blocks(written: NotationExample, style: Style = STYLE) -> Figure:
-    """Draw the sum of one step as a text writes it, each matrix or vector a block of numbers.
+    """Plot the sum of one step in a text's notation, with each matrix or vector as numbers.
 
-    Parts that multiply the state have an outline of one color, those of the input of the other,
-    whatever letters stand over them.
+    Blocks that multiply the state are outlined in one color, those of the input in another,
+    independent of the letters.
     """
     label, sheet, blocks = style.labels("figure.wiring_"), Sheet(style), _blocks(written)
     units = len(written.bias)
@@ -135,7 +141,7 @@ def notation_blocks(written: NotationExample, style: Style = STYLE) -> Figure:
 
 
 def _blocks(written: NotationExample) -> list[tuple[str, np.ndarray, str]]:
-    """Names and numbers of the blocks, and the sides that each belongs to ("|": a vector)."""
+    """Return name, numbers and sides of each block; "|" marks a vector."""
     notation = written.notation
     blocks: list[tuple[str, np.ndarray, str]] = []
     for side, letter, matrix, vector in zip(
@@ -159,7 +165,7 @@ def _vector(side: str, state: str) -> str:
 
 
 def _roles(panel: Panel, side: str, block: np.ndarray, at: float, units: int) -> None:
-    """Outlines of the parts of a block that belong to the state and to the input."""
+    """Outline the parts of a block that belong to the state and to the input."""
     palette = panel.style.palette
     colors = {"h": palette.rnn, "x": palette.lstm}
     upright = side.endswith("|")
@@ -184,7 +190,7 @@ def _roles(panel: Panel, side: str, block: np.ndarray, at: float, units: int) ->
 
 
 def orders_apart(order_distance: OrderDistance, style: Style = STYLE) -> Figure:
-    """Plot how far two readings lie apart after each token: the states, and sums of the inputs."""
+    """Plot the distance of two orders after each token: of the states, and of input sums."""
     label, palette, sheet = style.labels("figure.wiring_"), style.palette, Sheet(style)
     result, count = order_distance, len(order_distance.states)
     pairs = [
