@@ -1,1 +1,1 @@
-"""Figures of cut texts: aligned strips, merges, prefixes tried."""
+"""Figures of tokenization: aligned strips, merges, prefix look-ups."""

@@ -1,4 +1,4 @@
-"""WordPiece's look-ups of one word, one below the other: the longest prefix first."""
+"""WordPiece look-ups of one word, longest prefix first."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ import numpy as np
 from seqviz.compute.text.tokenization.wordpiece import INSIDE, PrefixLookups
 from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes, escape
 
-_NAMED = 18  # rows that find room for what was looked up
-_LETTERS = 24  # of a word that find room in a row
+_NAMED = 18  # maximum number of rows with text
+_LETTERS = 24  # maximum number of letters with ticks
 
 
 def tried_prefixes(prefix_lookups: PrefixLookups, tries: int, style: Style = STYLE) -> Figure:
-    """Plot a row for each string that is looked up, as wide as it is; what is found has a color.
+    """Plot one row for each look-up, as wide as its string; strings found are colored.
 
-    tries: how many look-ups have been made; later ones are not drawn.
+    Args:
+        prefix_lookups: all look-ups of a word.
+        tries: number of look-ups drawn.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.ladder_"), style.palette
     sheet = Sheet(style, barmode="overlay")

@@ -1,4 +1,4 @@
-"""Merge by merge: the most frequent pairs, a sample before and after, and bytes for one token."""
+"""Byte-pair merges: pair counts, a sample before and after, and bytes per token."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from seqviz.core.i18n import number
 from seqviz.figures.text.tokenization.strips import draw_strips, lines
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape
 
-_LINES = 2  # of the sample
-_LOOK = {  # role in the palette and dash of each text
+_LINES = 2  # maximum number of lines of the sample
+_LOOK = {  # role of the color and dash of each text
     "trained": ("prediction", "solid"), "held": ("gru", "dash"), "editorials": ("rnn", "dashdot"),
     "own": ("truth", "dot"),
 }  # fmt: skip
@@ -21,9 +21,15 @@ _LOOK = {  # role in the palette and dash of each text
 def pair_counts(
     pair_counts: PairCounts, learned: LearnedMerges, sample: Strips, style: Style = STYLE
 ) -> Figure:
-    """Plot the pairs that are most frequent now (above), the next to be merged in another color.
+    """Plot the most frequent pairs (top), and a sample in bytes and after the merges (bottom).
 
-    Below, a text in bytes and after these merges.
+    The pair to be merged next is colored.
+
+    Args:
+        pair_counts: counts after some merges.
+        learned: all merges, for the names of the symbols.
+        sample: a text in bytes and in tokens.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.merges_"), style.palette
     sheet = Sheet(style, barmode="overlay")
@@ -36,7 +42,7 @@ def pair_counts(
         axes.ranked(names, label("pair"), range=[max(count, 1) + 0.6, 0.4]), up=(0.34, 1),
     )  # fmt: skip
     positions = np.arange(1, count + 1)
-    first = int(counts.max(initial=0) > 1)  # what stands there once is never merged
+    first = int(counts.max(initial=0) > 1)  # a pair that occurs once is never merged
     for chosen, key, color in (
         (positions[:first], "next", palette.prediction),
         (positions[first:], "others", palette.baseline),
@@ -62,7 +68,7 @@ def pair_counts(
 
 
 def pair_name(learned: LearnedMerges, pair: list[int] | tuple[int, int]) -> str:
-    """Two symbols as a reader sees them, "e + s"."""
+    """Return two symbols as text, "e + s"."""
     left, right = (written(learned.spelled[symbol]) for symbol in pair)
     return f"{left} + {right}"
 
@@ -70,9 +76,13 @@ def pair_name(learned: LearnedMerges, pair: list[int] | tuple[int, int]) -> str:
 def bytes_per_token(
     compression: Compression, own_text: Compression, merges: int, style: Style = STYLE
 ) -> Figure:
-    """Plot bytes for one token of each text after more and more merges.
+    """Plot bytes per token of each text by number of merges.
 
-    own_text: the student's text. merges: where a line stands.
+    Args:
+        compression: bytes per token of the corpus texts.
+        own_text: bytes per token of the student's text.
+        merges: marked number of merges.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.merges_"), style.palette
     sheet = Sheet(style)

@@ -1,4 +1,4 @@
-"""Which special tokens each tokenizer has, and their ids."""
+"""Special tokens of each tokenizer and their ids."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ def special_ids(
     result: Mapping[str, Mapping[str, tuple[str, int]]], roles: tuple[str, ...],
     style: Style = STYLE,
 ) -> Figure:  # fmt: skip
-    """Plot a row for each role, a column for each tokenizer, and the id where there is one.
+    """Plot the id of each special token: rows are roles, columns tokenizers.
 
-    result: by tokenizer and role the token and its id.
+    Args:
+        result: token and id by tokenizer and role.
+        roles: roles from top to bottom.
+        style: language, theme and scale of the figure.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)

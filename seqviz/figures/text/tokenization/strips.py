@@ -1,4 +1,4 @@
-"""One text as several cutters cut it: strips of the same letters, a tint for each token."""
+"""One text cut by several tokenizers: aligned strips with a tint for each token."""
 
 from __future__ import annotations
 
@@ -10,16 +10,21 @@ from seqviz.compute.text.tokenization.cut import Strips, Tokenization, visible_f
 from seqviz.core.i18n import Text
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape, short
 
-COLUMNS, LINES = 26, 3  # letters of a line on a phone, and lines that find room
-_APART = 0.6  # of a row, between two lines
+COLUMNS, LINES = 26, 3  # letters of a line on a phone, and lines of a figure
+_APART = 0.6  # gap between two lines, as a share of a row
 _COLORS = ("43,108,196", "214,104,20", "10,127,92", "160,58,120")
 _TINTS = tuple(f"rgba({color},0.3)" for color in _COLORS)
-_LONGEST = 24  # characters of a token on hover
+_LONGEST = 24  # maximum number of characters of a token in the hover text
 _MARKS = {" ": "", "\n": "⏎", "\r": "⏎", "\r\n": "⏎", "\t": "⇥"}
 
 
 def lines(widths: Sequence[int], columns: int = COLUMNS) -> list[tuple[int, int]]:
-    """Where each line of characters of these widths begins and ends, as places of them."""
+    """Return first and end index of the characters of each line.
+
+    Args:
+        widths: width of each character in columns.
+        columns: maximum width of a line.
+    """
     built: list[tuple[int, int]] = []
     begin = taken = 0
     for index, wide in enumerate(widths):
@@ -31,28 +36,32 @@ def lines(widths: Sequence[int], columns: int = COLUMNS) -> list[tuple[int, int]
 
 
 def part_of(widths: Sequence[int], part: int) -> list[tuple[int, int]]:
-    """The lines that one figure shows, from 1."""
+    """Return the lines of one part of a text, counted from 1."""
     return lines(widths)[LINES * (part - 1) : LINES * part]
 
 
 def parts(widths: Sequence[int]) -> int:
-    """How many figures a text of characters of these widths needs."""
+    """Return the number of figures that a text of these character widths needs."""
     return max(1, -(-len(lines(widths)) // LINES))
 
 
 def name_of(cutter: str, text: Text) -> str:
-    """The reader's word for a cutter."""
+    """Return the reader's word for a tokenizer."""
     return text(f"figure.cut_{cutter}")
 
 
 def cut_strips(strips: Strips, chosen: str, part: int = 1, style: Style = STYLE) -> Figure:
-    """A row for each cutter, the same letters in all; a tint is a token, stripes are unknown.
+    """Plot a row for each tokenizer over the same letters, with one tint for each token.
 
-    A special token that stands in the text has dots.
+    Unknown tokens are hatched; special tokens typed in the text are dotted.
 
-    chosen: the cutter whose numbers are told. part: which lines of a long text, from 1.
+    Args:
+        strips: the text and its tokenizations.
+        chosen: tokenizer described in the alternative text.
+        part: part of a long text, from 1.
+        style: language, theme and scale of the figure.
     """
-    sheet = Sheet(style, barmode="overlay")  # a cutter has a row, not a part of each row
+    sheet = Sheet(style, barmode="overlay")  # "overlay" gives each tokenizer a row of full height
     sheet.margin(t=8, b=8)
     draw_strips(sheet, strips, chosen, part_of(strips.columns.tolist(), part), (0, 1))
     cut = strips.of(chosen)
@@ -68,7 +77,16 @@ def draw_strips(
     sheet: Sheet, strips: Strips, chosen: str, visible: list[tuple[int, int]],
     up: tuple[float, float], names: Mapping[str, str] | None = None,
 ) -> Panel:  # fmt: skip
-    """These lines of a text in a panel of a sheet. names: other ones of the cutters."""
+    """Draw lines of a text, each with one row for each tokenizer, and return the panel.
+
+    Args:
+        sheet: sheet to draw on.
+        strips: the text and its tokenizations.
+        chosen: tokenizer in bold.
+        visible: first and end index of each line.
+        up: lower and upper end, as shares of the sheet's height.
+        names: other names of the tokenizers.
+    """
     style = sheet.style
     named = names or {name: name_of(name, style.text) for name in strips.names}
     rows = len(strips.names)
@@ -102,13 +120,13 @@ def draw_strips(
 
 
 def _visible(sign: str) -> str:
-    """What a browser can show of a character."""
+    """Return the printable form of a character."""
     retained = visible_form(sign)
     return retained if retained.isprintable() or len(retained) > 1 else "\ufffd"
 
 
 def _centers(strips: Strips, begin: int, end: int) -> Iterator[tuple[float, str]]:
-    """The middle of each character of a line, and what a browser shows of it."""
+    """Yield the center of each character of a line and its printable form."""
     x = 0.0
     for index in range(begin, end):
         sign, wide = strips.characters[index], float(strips.columns[index])
@@ -120,12 +138,12 @@ def _strip(
     panel: Panel, strips: Strips, cut: Tokenization, name: str, visible: list[tuple[int, int]],
     ends: np.ndarray, rows: list[float],
 ) -> None:  # fmt: skip
-    """The pieces of one cutter; one that goes on in the next line has a bar in each.
+    """Draw the tokens of one tokenizer; one that continues in the next line has two bars.
 
-    A piece that is a part of a character has that part of its width.
+    A token that is a part of a character has that part of its width.
     """
     style = panel.style
-    bars = [np.empty((4, 0))]  # where each begins, how wide it is, its row and its piece
+    bars = [np.empty((4, 0))]  # start, width, row and piece of each bar
     for (begin, end), row in zip(visible, rows, strict=False):
         edges = np.concatenate([[0], np.cumsum(strips.columns[begin:end])])
         inside = np.flatnonzero((cut.starts < ends[end]) & (cut.ends > ends[begin]))

@@ -1,4 +1,4 @@
-"""Words in a plane, the nearest words to a place, and analogies by class."""
+"""Word vectors: projections to a plane, nearest words, and analogies by class."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from seqviz.compute.text.vectors.table import WAYS, ByClass, Ranked
 from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape, short, whisker
 
-_LONGEST = 14  # characters of a word
-_ASIDE = 0.24  # by which the ways of a class stand one below the other
+_LONGEST = 14  # maximum number of characters of a word
+_ASIDE = 0.24  # vertical distance of the methods of a class
 
 
 def word_map(projection: Placed, style: Style = STYLE) -> Figure:
-    """Plot each word at its place, with its name; ends of an axis are diamonds.
+    """Plot each word at its coordinates; the ends of an axis are diamonds.
 
     Along an axis between two words the first is at 0 and the second at 1.
     """
@@ -35,7 +35,8 @@ def word_map(projection: Placed, style: Style = STYLE) -> Figure:
     ends = {word for pair in projection.ends for word in pair}
     is_end = np.array([word in ends for word in projection.words])
     names = _named(projection.words)
-    low = -0.12 * max(1.0, float(np.ptp(y)))  # a name above such a point would cross the line at 0
+    # The name over a point between this and 0 would cross the line at 0.
+    low = -0.12 * max(1.0, float(np.ptp(y)))
     sides = [f"{'bottom' if projection.ends and low < item < 0 else 'top'} center" for item in y]
     hover = label("hover", word="%{text}", x="%{x:.2f}", y="%{y:.2f}")
     for name, color, symbol, visible in (
@@ -76,7 +77,13 @@ def nearest_words(result: Ranked, style: Style = STYLE) -> Figure:
 
 
 def analogy_words(answer: Ranked, neighbor: Ranked, style: Style = STYLE) -> Figure:
-    """Plot the nearest words to a - b + c, the three among them in orange, and those to c."""
+    """Plot the nearest words to a - b + c (left) and those to c (right); a, b, c are orange.
+
+    Args:
+        answer: nearest words to a - b + c, whose query is (a, b, c).
+        neighbor: nearest words to c.
+        style: language, theme and scale of the figure.
+    """
     sheet = Sheet(style, barmode="overlay")
     a, b, c = (escape(short(word, 9)) for word in answer.query)
     sheet.margin(t=34)
@@ -116,7 +123,7 @@ def _bars(panel: Panel, result: Ranked) -> None:
 
 
 def analogies_by_class(by_class: ByClass, style: Style = STYLE) -> Figure:
-    """Plot for each class the share of right answers in three ways, with 95% intervals."""
+    """Plot the share of right answers by class for three methods, with 95% intervals."""
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     names = [text(f"figure.class_{name.replace('-', '_')}") for name in by_class.classes]

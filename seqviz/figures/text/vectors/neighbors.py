@@ -1,4 +1,4 @@
-"""Words that neighbors make alike: under two windows, on a list, and the pairs that are drawn."""
+"""Word vectors by window size: nearest words, substitutes, and training pairs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ _LONGEST = 14
 
 
 def two_windows(left: Nearest, right: Nearest, style: Style = STYLE) -> Figure:
-    """Plot the nearest words under two windows; a word that both have is pale."""
+    """Plot the nearest words under two window sizes; a word that both have is pale.
+
+    Args:
+        left: nearest words under one window size.
+        right: nearest words to the same word under the other.
+        style: language, theme and scale of the figure.
+    """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     sheet.margin(t=34)
@@ -43,7 +49,7 @@ def two_windows(left: Nearest, right: Nearest, style: Style = STYLE) -> Figure:
 
 
 def substitutes_by_window(substitutes: Substitutes, style: Style = STYLE) -> Figure:
-    """Plot how often the substitute is nearer than a word of the subject, with 95% intervals."""
+    """Plot how often a substitute is nearer than a topic word, with 95% intervals."""
     text, palette = style.text, style.palette
     sheet = Sheet(style)
     windows = [str(window) for window in substitutes.windows]
@@ -69,7 +75,7 @@ def substitutes_by_window(substitutes: Substitutes, style: Style = STYLE) -> Fig
 
 
 def losses_so_far(records: list[float], style: Style = STYLE) -> Figure:
-    """Plot the loss of every epoch so far, nats a pair with its negative samples."""
+    """Plot the loss by epoch so far, in nats for a pair with its negative samples."""
     sheet, name = Sheet(style), style.text("figure.pair_loss")
     panel = sheet.panel(axes.axis(style.text("figure.epoch"), dtick=1), axes.axis(name))
     panel.estimates(records, name, style.palette.prediction, legend=False, hover="%{y:.3f}")
@@ -77,9 +83,14 @@ def losses_so_far(records: list[float], style: Style = STYLE) -> Figure:
 
 
 def drawn_pairs(training_pairs: TrainingPairs, step: int, style: Style = STYLE) -> Figure:
-    """Plot for each middle of the window (row) and each word (column) what is read and predicted.
+    """Plot inputs and predicted words (columns) by center of the window (rows).
 
-    Filled: pairs up to this step; the pair of the step is outlined.
+    Strong marks and the outlined row are the pair of this step, pale marks the earlier ones.
+
+    Args:
+        training_pairs: all pairs in order.
+        step: step, from 1.
+        style: language, theme and scale of the figure.
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)

@@ -1,4 +1,4 @@
-"""A word in two sentences: the cosine of its vectors from the table to the last layer."""
+"""Cosine of a word's vectors in two sentences, from the table to the last layer."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape, sh
 
 
 def word_by_layer(layers: Layers, pairs: SensePairs, style: Style = STYLE) -> Figure:
-    """Plot the line of one word in two sentences, above the band of pairs of two random words.
+    """Plot the cosine of one word in two sentences by layer, over that of random pairs.
 
-    Band: 95% of these pairs, the dotted line is their median.
+    Band: 95% of the pairs of two random words; dotted: their median.
+
+    Args:
+        layers: cosines by layer.
+        pairs: many words, with the random pairs.
+        style: language, theme and scale of the figure.
     """
     sheet, name = Sheet(style), escape(short(layers.word, 14))
     panel = sheet.panel(_levels(style, len(layers.cosines)), _cosine(style))
@@ -27,10 +32,10 @@ def word_by_layer(layers: Layers, pairs: SensePairs, style: Style = STYLE) -> Fi
 
 
 def senses_by_layer(pairs: SensePairs, style: Style = STYLE) -> Figure:
-    """Plot mean cosines of one sense, of two, and of random words (left), and words told apart.
+    """Plot mean cosines of one sense, two senses and random words (left), and accuracy (right).
 
-    Whiskers: 95% intervals over words. Dashed on the right: the bags of the other words; dotted:
-    what a coin gets.
+    Whiskers: 95% intervals over words. Right: words told apart; dashed: by the bags of the other
+    words; dotted: chance.
     """
     label, palette = style.labels("figure.layers_"), style.palette
     sheet = Sheet(style)

@@ -1,4 +1,4 @@
-"""What a recurrent network pays for a character when its state is right, wrong, or empty."""
+"""Bits per character of a recurrent network with a right, a wrong and an empty state."""
 
 from __future__ import annotations
 
@@ -11,17 +11,22 @@ from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 from seqviz.plotting.progress_figure import share_done
 from seqviz.stats.estimate import stack
 
-_LOOK = {  # role in the palette, dash and mark of each condition
+_LOOK = {  # role of the color, dash and marker of each condition
     "sequential": ("gru", "solid", "circle"), "random": ("rnn", "dash", "diamond"),
     "reset": ("mlp", "dot", "square"),
 }  # fmt: skip
-_MARKED = 20  # places of a window that have marks
+_MARKED = 20  # maximum number of positions with markers
 
 
 def bits_by_window(result: Carried, length: int, style: Style = STYLE) -> Figure:
-    """Plot bits per character by the length of the windows (left), and by place in one (right).
+    """Plot bits per character by window length (left), and by position in a window (right).
 
-    Whiskers: 95% interval over stretches of the text. The vertical line is the chosen length.
+    Whiskers: 95% intervals over stretches of the text. The vertical line is the chosen length.
+
+    Args:
+        result: bits by length, position and condition.
+        length: chosen length.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.carried_"), style.palette
     sheet = Sheet(style)
@@ -52,7 +57,7 @@ def bits_by_window(result: Carried, length: int, style: Style = STYLE) -> Figure
 
 
 def carried_so_far(done: object, style: Style = STYLE) -> Figure:
-    """Plot how much of the text has been read."""
+    """Plot the share of the text read so far."""
     return share_done(
         done, style, read="figure.carried_read", of="figure.permuted_all", alt="alt.windows_so_far"
     )

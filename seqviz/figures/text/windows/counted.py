@@ -1,4 +1,4 @@
-"""Tokens by frequency, what a vocabulary leaves out, and a token as a one-hot vector."""
+"""Token frequencies, unknown tokens, and one-hot vectors."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ import numpy as np
 from seqviz.compute.text.windows.vocabulary import LookupComparison, TokenFrequencies
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales, short
 
-RARE = (1, 2, 3, 5, 10, 20, 50, 100)  # from how often on a token has an id
-_POINTS = 120  # of the curve: ranks at equal steps of their logarithm
-_WRITTEN = 40  # ids whose names find room
+RARE = (1, 2, 3, 5, 10, 20, 50, 100)  # minimum frequencies of a token with an id
+_POINTS = 120  # maximum number of points of the curve, at equal steps of the log rank
+_WRITTEN = 40  # maximum number of ids with names
 
 
 def frequencies_by_rank(
     token_frequencies: TokenFrequencies, min_freq: int, style: Style = STYLE
 ) -> Figure:
-    """Plot how often the tokens come, by rank (left), and the share without an id, by `min_freq`.
+    """Plot token frequencies by rank (left), and the share without an id by `min_freq` (right).
 
-    Left of the vertical line are the tokens that have an id.
+    Tokens left of the vertical line have an id.
+
+    Args:
+        token_frequencies: frequencies by token.
+        min_freq: minimum frequency of a token with an id, one of `RARE`.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.counted_"), style.palette
     names, size = token_frequencies.names, token_frequencies.size(min_freq)
@@ -52,9 +57,14 @@ def one_hot_rows(
     lookup_comparison: LookupComparison, pieces: Sequence[str], names: Sequence[str], step: int,
     style: Style = STYLE,
 ) -> Figure:  # fmt: skip
-    """Plot a one-hot vector for each token of a text (left), and the row of the table it reads.
+    """Plot a one-hot vector for each token of a text (left), and the table row it reads (right).
 
-    pieces: the tokens; names: those of the ids. step: of the outlined token, from 1.
+    Args:
+        lookup_comparison: one-hot vectors and rows.
+        pieces: tokens of the text.
+        names: tokens of the ids.
+        step: outlined token, from 1.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.onehot_"), style.palette
     indexed, ids = lookup_comparison.indexed, np.arange(len(names))

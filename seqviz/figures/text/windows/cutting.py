@@ -1,4 +1,4 @@
-"""Windows of a text: where they lie, which continues which, and what stands in X and Y."""
+"""Training windows of a text: their positions, continuity, and contents of X and Y."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ import numpy as np
 from seqviz.compute.text.windows.cutting import Windows
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales, short
 
-SHOWN = 12  # windows that have a row
-_GAP = 0.6  # between two batches, in rows
-_LETTERS = 5  # of a token in a cell
+SHOWN = 12  # maximum number of windows with a row
+_GAP = 0.6  # gap between two batches, in rows
+_LETTERS = 5  # maximum number of characters of a token in a cell
 
 
 def windows_of_text(windows: Windows, pieces: Sequence[str], style: Style = STYLE) -> Figure:
-    """Plot where the first windows lie in the text, from batch to batch, and their X and Y.
+    """Plot the positions of the first windows by batch (left), and their X and Y (right).
 
-    pieces: the tokens of the text. A line from a window to the next one of its row is whole where
-    that one goes on where it has ended, and dashed where it does not. Cells are the deeper the
-    later their token stands in the text.
+    A line leads from a window to the next one of its row: solid where the next continues it, dotted
+    where it jumps. Deeper cells have later tokens.
+
+    Args:
+        windows: windows by batch.
+        pieces: tokens of the text.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.cut_"), style.palette
     sheet = Sheet(style)
@@ -52,7 +56,7 @@ def windows_of_text(windows: Windows, pieces: Sequence[str], style: Style = STYL
         x = np.column_stack([first - 0.4, first + windows.steps - 0.6, gaps]).ravel()
         path.line(x, np.repeat(positions[:, row], 3), label("row", row=row + 1), color, width=7,
                   legend=False, hover="%{x:.0f}")  # fmt: skip
-    # Cells of a map touch: a row without tokens stands between two batches.
+    # A row without tokens separates two batches, because cells of a map touch.
     edges = np.append(positions.ravel() - 0.5, positions.ravel() + 0.5)
     edges = np.unique(np.round(edges, 3))
     numbers = {round(float(y), 3): k for k, y in enumerate(positions.ravel())}
@@ -82,9 +86,9 @@ def _written(piece: str) -> str:
 def _links(
     starts: np.ndarray, steps: int, position: np.ndarray
 ) -> tuple[tuple[list[float], list[float]], tuple[list[float], list[float]]]:
-    """From each window's end to the beginning of the next one of its row: whole lines, and jumps.
+    """Return lines from each window to the next of its row: continuations, and jumps.
 
-    As x and y with a gap behind each.
+    Each is x and y, with a gap behind every line.
     """
     full: tuple[list[float], list[float]] = ([], [])
     jumps: tuple[list[float], list[float]] = ([], [])

@@ -1,4 +1,4 @@
-"""A vocabulary by its ids, and a network whose ids or rows have been moved."""
+"""Ids of a vocabulary, and a network with permuted ids or rows."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales, s
 from seqviz.plotting.progress_figure import share_done
 from seqviz.stats.estimate import stack
 
-SHOWN = 8  # tokens of a sentence that have a row
-_LETTERS = 11  # of a token in a cell
-_EFFECT = (0.79, 1.0)  # where the effect on many reviews stands
+SHOWN = 8  # maximum number of tokens with a row
+_LETTERS = 11  # maximum number of characters of a token in a cell
+_EFFECT = (0.79, 1.0)  # horizontal domain of the effect on many reviews
 
 
 def vocabulary_window(result: Listed, style: Style = STYLE) -> Figure:
-    """Plot ids and tokens, the special ones on top, each with its nearest vector; and cosines.
+    """Plot ids, tokens and nearest tokens (left), and cosines of their vectors (right).
 
-    Right of each row: the cosine of its vector with that of the next id, and with the nearest one.
-    The dotted line is the mean over random pairs.
+    Special tokens stand on top. Right: cosine with the next id and with the nearest one; the dotted
+    line is the mean over random pairs.
     """
     label, palette = style.labels("figure.ids_"), style.palette
     above, rows = len(result.special), len(result.special) + len(result.ids)
@@ -64,17 +64,23 @@ def vocabulary_window(result: Listed, style: Style = STYLE) -> Figure:
 def permuted_sentence(
     result: Permuted, many: ByShare, share: float, style: Style = STYLE
 ) -> Figure:
-    """Plot the first tokens of a sentence: which id enters, and whose vector the network reads.
+    """Plot the tokens that a permuted network reads (left), and the effect on reviews (right).
 
-    A column for the network as trained and one for each case; orange: another token's vector.
-    Right, over many reviews: the cosine of the sentence vector with the trained network's, and how
-    often the verdict is right. Whiskers: 95% intervals; diamonds: the sentence itself.
+    Left: a column for the trained network and for each case; orange cells read another token's
+    vector. Right: cosine with the trained network's sentence vector (top) and accuracy (bottom)
+    over many reviews, with 95% intervals; diamonds are the sentence.
+
+    Args:
+        result: the sentence.
+        many: many reviews.
+        share: share of permuted ids.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.permuted_"), style.palette
     sheet = Sheet(style)
     visible = min(SHOWN, len(result.ids))
     rows = [label(case) for case in CASES]
-    # four share a phone's width
+    # two lines, because four columns share a phone's width
     columns = ["<br>".join(case.rsplit(" ", 1)) for case in (label("trained"), *rows)]
     names, ids = [result.pieces, *result.reads], [result.ids, *result.given]
     written = [
@@ -122,7 +128,7 @@ def permuted_sentence(
 
 
 def permuted_so_far(done: object, style: Style = STYLE) -> Figure:
-    """Plot how much of the reviews has been read."""
+    """Plot the share of reviews read so far."""
     return share_done(
         done, style, read="figure.permuted_read", of="figure.permuted_all", alt="alt.windows_so_far"
     )
