@@ -1,1 +1,1 @@
-"""Figures of the Transformer block: its tensors, norms, masks, depth, and what it costs."""
+"""Figures of the Transformer block: tensors, norms, masks, depth, and cost."""

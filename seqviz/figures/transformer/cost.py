@@ -1,4 +1,4 @@
-"""What a Transformer costs: a treemap of its parameters, operations, cache, and measured time."""
+"""Cost of a Transformer: parameters, operations, cache, and measured time."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _COLORS = {
 }  # fmt: skip
 _LOOKS = {"gpt1": ("rnn", "dot"), "gpt2": ("gru", "dash"), "smollm2": ("lstm", "solid")}
 _MILLION = 1e6
-_LONGEST = 4096  # tokens of a cache
+_LONGEST = 4096  # maximum number of tokens of a cache
 
 
 def parameter_map(architecture: Architecture, style: Style = STYLE) -> Figure:
-    """Plot the parameters as areas: a column for each stack, in it the parts of its layers."""
+    """Plot the parameters as a treemap: a column for each stack, split into the layers' parts."""
     label = style.labels("figure.tr_")
     sheet = Sheet(style)
     sheet.margin(t=76)
@@ -52,9 +52,12 @@ def parameter_map(architecture: Architecture, style: Style = STYLE) -> Figure:
 
 
 def operation_lines(operations: Operations, tokens: int, style: Style = STYLE) -> Figure:
-    """Plot the operations of a pass by its length, and the parts that go with n and with n^2.
+    """Plot the operations of a pass by length: the total, and the terms in n and in n^2.
 
-    tokens: the length that is marked.
+    Args:
+        operations: operations by length.
+        tokens: marked length.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.tr_"), style.palette
     linear, quadratic = operations.linear, operations.quadratic
@@ -78,7 +81,13 @@ def operation_lines(operations: Operations, tokens: int, style: Style = STYLE) -
 
 
 def cache_lines(models: Sequence[Architecture], tokens: int, style: Style = STYLE) -> Figure:
-    """Plot megabytes of a cache by length, and what shared keys save; `tokens` is marked."""
+    """Plot the size of the key-value cache in megabytes by length, with and without shared keys.
+
+    Args:
+        models: the models.
+        tokens: marked length.
+        style: language, theme and scale of the figure.
+    """
     label, palette = style.labels("figure.tr_"), style.palette
     sheet = Sheet(style)
     sheet.margin(r=150 * style.scale)
@@ -112,9 +121,12 @@ def _megabytes(model: Architecture, heads: int | None, tokens: int) -> float:
 def measured_passes(
     pass_times: PassTimes, titles: Mapping[str, str], style: Style = STYLE
 ) -> Figure:
-    """Plot milliseconds of a pass by its length, each measured one, and the fitted powers of n.
+    """Plot milliseconds of a pass by length: measurements, and a fitted quadratic by terms.
 
-    titles: of the models by their names.
+    Args:
+        pass_times: measured times.
+        titles: titles by model.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.tr_"), style.palette
     sheet = Sheet(style)

@@ -1,4 +1,4 @@
-"""Signal and gradient by depth, for four arrangements of a block."""
+"""Signal and gradient by depth for four arrangements of a block."""
 
 from __future__ import annotations
 
@@ -13,10 +13,16 @@ LOOKS = {"post": ("lstm", "solid"), "pre": ("gru", "dash"), "none": ("rnn", "dot
 
 
 def norms_by_depth(depth: Depth, quantity: str, style: Style = STYLE) -> Figure:
-    """Plot signal or gradient after each block: medians of the runs in bands of all runs."""
+    """Plot signal or gradient after each block: medians of the runs, with bands of all runs.
+
+    Args:
+        depth: log10 norms by arrangement, run and depth.
+        quantity: "signal" or "gradient".
+        style: language, theme and scale of the figure.
+    """
     label, palette = style.labels("figure.tr_"), style.palette
     values = getattr(depth, quantity)
-    # All gradients are 1 at the output: their lines are apart at the input, which is on the right.
+    # Gradients are all 1 at the output and differ at the input, which is therefore on the right.
     span, end = ([0, depth.blocks], -1) if quantity == "signal" else ([depth.blocks, 0], 0)
     sheet = Sheet(style)
     sheet.margin(r=130 * style.scale)

@@ -1,4 +1,4 @@
-"""The tensor of one step of an encoder, and one matrix of scores under a mask in two ways."""
+"""Tensor of one step of an encoder, and attention masks in two forms."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ from seqviz.compute.transformer.masking import MaskedScores
 from seqviz.core.units import unbroken
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, scales
 
-_ROOM = 1.6  # colors end here times the largest number: numbers are read in the cells
+_ROOM = 1.6  # color limit over the largest number; keeps numbers readable
 
 
 def step_tensor(flow: Flow, step: int, style: Style = STYLE) -> Figure:
-    """Plot the tensor of one step (from 1): a row for each word, heads side by side."""
+    """Plot the tensor of one step of an encoder: a row for each word, heads side by side.
+
+    Args:
+        flow: tensors of all steps.
+        step: step, from 1.
+        style: language, theme and scale of the figure.
+    """
     label, chosen = style.labels("figure.tr_"), flow.steps[step - 1]
     name, z = chosen.name, chosen.values
     shape = unbroken(" × ".join(f"{size:,}" for size in chosen.shape))
@@ -26,7 +32,7 @@ def step_tensor(flow: Flow, step: int, style: Style = STYLE) -> Figure:
     summary = label(f"step_{name}")
     scale = scales.signed(scales.largest(z))
     if name == "weights":
-        scale = scales.weights(max(1, scales.largest(z)))  # larger than 1 behind dropout
+        scale = scales.weights(max(1, scales.largest(z)))  # dropout makes weights larger than 1
     elif name == "tokens":
         scale = scales.unit_scale(0, 30_000)
     panel.cells(
@@ -46,7 +52,7 @@ def step_tensor(flow: Flow, step: int, style: Style = STYLE) -> Figure:
 
 
 def two_operators(masked_scores: MaskedScores, style: Style = STYLE) -> Figure:
-    """Plot scores with crosses where they are forbidden, and the weights with either operator."""
+    """Plot masked scores (left), and the weights after adding and after multiplying the mask."""
     text, label, n = style.text, style.labels("figure.tr_mask_"), len(masked_scores.scores)
     positions = [str(index + 1) for index in range(n)]
     keys = axes.names(positions, text("figure.keys"), range=[0.5, n + 0.5])

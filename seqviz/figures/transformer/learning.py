@@ -1,4 +1,4 @@
-"""Losses of stacks of blocks while they learn, without and with a warm-up."""
+"""Losses of stacks of blocks in training, without and with warm-up."""
 
 from __future__ import annotations
 
@@ -19,19 +19,28 @@ from seqviz.core.i18n import number
 from seqviz.figures.transformer.depth import LOOKS
 from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes
 
-_LEAST, _MOST = 1e-4, 1e6  # losses that are shown
+_LEAST, _MOST = 1e-4, 1e6  # range of the losses shown
 
 
 def losses(result: StackResult, style: Style = STYLE) -> Figure:
-    """Plot loss by update, left without and right with warm-up: medians in bands of all runs."""
+    """Plot the loss by update without (left) and with warm-up (right).
+
+    Lines are medians, bands all runs.
+    """
     return _drawn(result.updates, result.loss, result.settings, style)
 
 
 def losses_so_far(
     trail: Sequence[StackReport], settings: StackSettings, style: Style = STYLE
 ) -> Figure:
-    """Plot the losses of the reports so far, on the axis of the whole training."""
-    trail = [report for report in trail if report.update]  # the first says that it begins
+    """Plot `losses` of a running training, on the axis of the whole training.
+
+    Args:
+        trail: reports so far; the first one marks the start.
+        settings: settings of the training.
+        style: language, theme and scale of the figure.
+    """
+    trail = [report for report in trail if report.update]  # the first report marks the start
     shape = (len(trail), len(SCHEDULES), len(ARRANGEMENTS), settings.runs)
     loss = np.reshape([report.loss for report in trail], shape)
     return _drawn(np.array([report.update for report in trail], int), loss, settings, style)
@@ -44,7 +53,7 @@ def _drawn(
     style: Style,
 ) -> Figure:
     label, palette = style.labels("figure.tr_"), style.palette
-    # A run without a number has left the figure at its upper edge: its line ends there.
+    # A run with a nan loss has diverged; its line ends at the upper edge.
     visible = np.where(np.isnan(loss), np.inf, np.maximum(loss, _LEAST))
     existing = np.append(visible[(visible < _MOST)], CHANCE)
     y = axes.decades(np.log10(existing), label("loss"), ticks=5)

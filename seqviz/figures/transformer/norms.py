@@ -1,4 +1,4 @@
-"""One tensor before and after LayerNorm, BatchNorm and RMSNorm, number by number."""
+"""One tensor before and after LayerNorm, BatchNorm and RMSNorm."""
 
 from __future__ import annotations
 
@@ -10,22 +10,27 @@ from jaxtyping import Float
 from seqviz.compute.transformer.normalization import NORM_KINDS, NormComparison
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, scales
 
-_ROOM = 1.6  # colors end here times the largest number: numbers are read in the cells
+_ROOM = 1.6  # color limit over the largest number; keeps numbers readable
 _ACROSS, _UP = ((0, 0.48), (0.52, 1)), ((0.55, 1), (0, 0.45))
 
 
 def three_norms(
     norm_comparison: NormComparison, row: int, feature: int, style: Style = STYLE
 ) -> Figure:
-    """Plot a tensor, and what the norms make of it; outlined what shares its mean with one number.
+    """Plot a tensor and its three normalizations; outlined: numbers that share statistics.
 
-    row: of that number, counted from 1 over the words of all sentences; feature: from 1. A click
-    gives feature (x) and row (y).
+    A click gives feature (x) and row (y).
+
+    Args:
+        norm_comparison: tensor and normalizations.
+        row: row of the chosen number, from 1 over the words of all sentences.
+        feature: its feature, from 1.
+        style: language, theme and scale of the figure.
     """
     label = style.labels("figure.tr_")
     sentences, words, features = norm_comparison.tensor.shape
-    # Of a part the words before it are missing. Of a word alone `words` is 1, and does not say how
-    # many its sentence has.
+    # A part of the tensor lacks the words before it. For a single word, `words` is 1 and does not
+    # tell the length of its sentence.
     sentence, word = norm_comparison.first
     first = row - 1 if word else sentence * words
     rows = first + 1 + np.arange(sentences * words)
@@ -61,7 +66,7 @@ def three_norms(
 
 
 def _numbers(panel: Panel, norm_comparison: NormComparison, kind: str, rows: np.ndarray) -> None:
-    """Write the numbers of one tensor in its cells, with their mean and deviation on hover."""
+    """Write the numbers of one tensor in its cells; hover texts have mean and deviation."""
     text = panel.style.text
     values = norm_comparison.tensor if kind == "input" else norm_comparison.of(kind).values
     z: Float[np.ndarray, "row feature"] = values.reshape(len(rows), -1)

@@ -1,20 +1,24 @@
-"""What a decoder reads and writes at each place, and where it looks."""
+"""Inputs and outputs of a decoder at each position, with its two attentions."""
 
 from __future__ import annotations
 
 from seqviz.compute.transformer.pair import TranslatedNumber
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape
 
-_LONG = 6  # signs of a word that would touch its neighbor on a phone
+_LONG = 6  # maximum number of characters of a horizontal label on a phone
 
 
 def two_attentions(
     translated_number: TranslatedNumber, head: int = 0, style: Style = STYLE
 ) -> Figure:
-    """Plot a row for each place, "what it reads → what it writes", with two attentions.
+    """Plot the masked self-attention (left) and the cross-attention on the digits (right).
 
-    Left the decoder's masked self-attention, right its attention on the digits. head: from 1; 0:
-    the mean of all.
+    A row is one position, "input → output".
+
+    Args:
+        translated_number: inputs, outputs and weights.
+        head: head, from 1; 0 for the mean over heads.
+        style: language, theme and scale of the figure.
     """
     label, count = style.labels("figure.tr_pair_"), len(translated_number.writes)
     steps = zip(translated_number.reads, translated_number.writes, strict=True)
@@ -34,7 +38,7 @@ def two_attentions(
     panels = sheet.row((columns[0], y), (columns[1], hidden), gaps=(0.52, 0.62),
                        titles=[label(name) for name in names])  # fmt: skip
     for name, panel in zip(names, panels, strict=True):
-        weights = translated_number.of_head(name, head)  # what a mask hides has exactly 0
+        weights = translated_number.of_head(name, head)  # masked weights are exactly 0
         panel.weights(weights, weights > 0, bar=None, hover="%{y}, %{x}: <b>%{z:.4f}</b>")
     source = "".join(item for item in translated_number.source if item.isdigit())
     return sheet.described(

@@ -1,1 +1,1 @@
-"""Figures of a model taken apart: sums of parts, layers, and what is missed without them."""
+"""Figures of interpretability: logit attribution, lenses, ablation, induction."""

@@ -1,4 +1,4 @@
-"""A logit as a sum: a waterfall of all parts, and beside it one part by heads or neurons."""
+"""Logit attribution: a waterfall of all parts, and one part by heads or neurons."""
 
 from __future__ import annotations
 
@@ -21,8 +21,13 @@ def logit_account(
 ) -> Figure:
     """Plot the running sum from the embedding to the logit (left), and one part split (right).
 
-    Each bar of the left begins where the sum stood; the dotted line is the model's own logit. The
-    part that is split has a frame. A click on a bar gives its place, counted from 1.
+    Each bar starts at the previous sum; the dotted line is the model's logit; the split part is
+    outlined. A click on a bar gives its position, from 1.
+
+    Args:
+        logit_attribution: all parts of the logit.
+        split: the split part.
+        style: language, theme and scale of the figure.
     """
     text, label, palette = style.text, style.labels("figure.account_"), style.palette
     sheet = Sheet(style, barmode="overlay")
@@ -71,7 +76,7 @@ def part_name(part: int, text: Text) -> str:
 
 
 def unit_names(split: Split, text: Text) -> list[str]:
-    """Return the names of the units of a split part, and of the rest where there is one."""
+    """Return the names of the units of a split part, and of the rest if there is one."""
     names = [text(f"figure.account_unit_{split.kind}", number=int(k)) for k in split.numbers]
     rest = [text("figure.account_others", count=split.others)] if split.others else []
     return names + rest
@@ -102,7 +107,7 @@ def _logit_name(logit_attribution: LogitAttribution, text: Text) -> str:
 
 
 def _layers(layers: int, text: Text) -> dict[str, object]:
-    """Ticks at every fifth layer or so, between its attention and its MLP."""
+    """Return the axis with a tick between attention and MLP of about every fifth layer."""
     every = max(1, -(-layers // _TICKS))
     visible = list(range(0, layers, every))
     return {

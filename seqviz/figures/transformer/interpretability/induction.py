@@ -1,4 +1,4 @@
-"""Random tokens read twice: bits of each token, heads by their stripe, and the map of one."""
+"""Induction heads on repeated random tokens: bits by token, stripes, attention maps."""
 
 from __future__ import annotations
 
@@ -13,11 +13,17 @@ _STRIPES, _MAP = (0.7, 1.0), (0.0, 0.4)
 
 
 def induction_lines(result: Induction, off: int, style: Style = STYLE) -> Figure:
-    """Plot the bits of each token (left) with all heads, without the best `off`, without others.
+    """Plot bits by token (left), induction stripes of the best heads and one map (right).
 
-    Of several sequences the mean in the band of its 95% interval. Right the stripe of the best
-    heads, dark those that are off (a click gives how many are), and below the weights of the last
-    of them (of the best where none is).
+    Left: all heads, without the best `off` heads, and without as many random ones; means over
+    several sequences have a band, their 95% interval. Top right: ablated heads are dark; a click on
+    a bar gives the number of ablated heads. Bottom right: attention weights of the last ablated
+    head, or of the best one.
+
+    Args:
+        result: results of all ablations.
+        off: number of ablated heads.
+        style: language, theme and scale of the figure.
     """
     label, length, rank = style.labels("figure.induction_"), result.length, max(off - 1, 0)
     sheet = Sheet(style, barmode="overlay")

@@ -1,4 +1,4 @@
-"""What a model would say after each layer: a table of tokens, and one of its columns as lines."""
+"""Logit lens: predictions after each layer as a table, and one position as lines."""
 
 from __future__ import annotations
 
@@ -9,18 +9,23 @@ from seqviz.compute.transformer.interpretability.lens import Lens
 from seqviz.core.i18n import Text
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales, short
 
-_ROWS = 16  # that find room for words
-_LETTERS, _WRITTEN = 7, 8  # letters of a token in a cell; tokens side by side that have room
+_ROWS = 16  # maximum number of rows
+_LETTERS, _WRITTEN = 7, 8  # maximum number of letters in a cell, and of columns with text
 
 
 def lens_table(
     lens: Lens, index: int, plain_one: Lens | None = None, style: Style = STYLE
 ) -> Figure:
-    """Plot the likeliest token after each layer at each place (left), and one place (right).
+    """Plot the likeliest token by layer and position (left), and one position by layer (right).
 
-    index: counted from the last token, which is 1; so is the x of the table. Where there are many
-    layers every second one is in the table, the last among them. The lines: the probability of what
-    the model says in the end, and how many bits the reading is away from that.
+    Of many layers the table has every k-th, the last included. Right: the probability of the final
+    prediction (top) and the distance from the final distribution in bits (bottom).
+
+    Args:
+        lens: predictions after each layer.
+        index: position, counted from the last token (1); so is x of a click on the table.
+        plain_one: plain lens for comparison (dotted).
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.lens_"), style.palette
     count = len(lens.pieces)
@@ -67,7 +72,7 @@ def lens_table(
 
 
 def lens_distance(tuned_lens: TunedLens, style: Style = STYLE) -> Figure:
-    """Plot how many bits both lenses are away from the end, by layer, with 95% bands."""
+    """Plot the distance in bits of both lenses from the output by layer, with 95% bands."""
     label, palette = style.labels("figure.lens_"), style.palette
     sheet = Sheet(style)
     layers = np.arange(len(tuned_lens.shift)) - 1
@@ -90,5 +95,5 @@ def lens_distance(tuned_lens: TunedLens, style: Style = STYLE) -> Figure:
 
 
 def row_name(row: int, text: Text) -> str:
-    """Return the name of a row: 0 is the embedding, 1 the stream behind layer 0."""
+    """Return the name of a row: 0 is the embedding, 1 the residual stream after layer 0."""
     return text(f"figure.lens_row_{'layer' if row else 'embedding'}", layer=row - 1)

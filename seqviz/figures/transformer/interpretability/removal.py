@@ -1,4 +1,4 @@
-"""What is missed when each layer is changed: bars for a text, means with intervals for many."""
+"""Layer ablation: bars for one text, means with intervals for many."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape
 
 
 def removal_bars(changes: Sequence[Ablation], change: str, style: Style = STYLE) -> Figure:
-    """Plot for one change of a text, by its name, a bar for each layer, in bits.
+    """Plot the effect of one change by layer, in bits, for one text.
 
-    A light bar: the likeliest token stays; a dark one: it is another. Layers that are not computed
-    yet are blank.
+    Light bars keep the likeliest token, dark ones change it. Layers not computed yet are blank.
+
+    Args:
+        changes: ablations of the text.
+        change: name of the change.
+        style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.removal_"), style.palette
     ablation = of_change(changes, change)
@@ -38,12 +42,18 @@ def removal_bars(changes: Sequence[Ablation], change: str, style: Style = STYLE)
 def removal_so_far(
     trail: Sequence[Sequence[Ablation]], change: str, style: Style = STYLE
 ) -> Figure:
-    """Plot the same while layers are still being changed."""
+    """Plot `removal_bars` of a running ablation, from its latest report."""
     return removal_bars(trail[-1], change, style)
 
 
 def removal_of_many(ablation_sweep: AblationSweep, change: str, style: Style = STYLE) -> Figure:
-    """Plot one bar a layer: the mean over the texts with its 95% interval."""
+    """Plot the mean effect over texts by layer, with 95% intervals.
+
+    Args:
+        ablation_sweep: effects on many texts.
+        change: name of the change.
+        style: language, theme and scale of the figure.
+    """
     label = style.labels("figure.removal_")
     means = ablation_sweep.means(change)
     layers = np.arange(len(means.mean))
