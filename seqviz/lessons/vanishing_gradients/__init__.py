@@ -1,4 +1,4 @@
-"""The lesson "Vanishing gradients": its declaration, and each bench as a function."""
+"""The lesson "Vanishing gradients": its declaration, and a function for each bench."""
 
 from seqviz.lessons.vanishing_gradients.lesson import (
     back,

@@ -1,4 +1,4 @@
-"""How far back the error reaches: by cell, and between every pair of steps."""
+"""Benches on the reach of the error: by cell, and between every pair of steps."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from seqviz.lessons.framework.show import Show
 
 Reaches: TypeAlias = Mapping[str, vanishing_gradients.GradientReach]  # by cell
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256)
-SENTENCE = "The flights the airline was cancelling were"  # its last error is that of the verb
-# What these benches compute grows with T d^2 and more; beyond this they would keep a class waiting.
+SENTENCE = "The flights the airline was cancelling were"  # the last error is that of the verb
+# Limits for a class: the cost of these benches grows at least with T d^2.
 MOST_STEPS, MOST_WIDTH, DRAWS = 200, 64, 1024
-DIGITS = 10  # of a singular value beside 1, at most
-FAR = 50  # steps that the target wants
-# The two tasks want different settings to be learned in seconds (see RecallSettings): each has its
-# own three controls.
+DIGITS = 10  # maximum number of digits of a singular value near 1
+FAR = 50  # horizon in steps that reaches the target
+# Each of the two tasks has its three controls, because they need different settings to be learned
+# in seconds (see RecallSettings).
 SCALED = tuple(init for init in vanishing_gradients.INITS if init != "non_normal")  # by the gain
 
 
 @dataclass(frozen=True)
 class ReachParams:
-    """The network under study: the benches below work on it."""
+    """Controls of the network under study, which the benches below read, too."""
 
     cells: tuple[str, ...] = choice(
         vanishing_gradients.CELLS, ("linear", "rnn", "lstm", "gru"), many=True
@@ -49,7 +49,7 @@ class ReachParams:
 
 
 def experiment(p: ReachParams, cell: str) -> GradientExperiment:
-    """The settings of the first bench for one cell."""
+    """Return the settings of the first bench for one cell."""
     chosen = GradientExperiment(
         cell, p.steps, p.width, p.init, p.gain, p.forget_bias, p.update_bias, p.signal,
         loss=p.loss, seed=p.seed,
@@ -58,37 +58,37 @@ def experiment(p: ReachParams, cell: str) -> GradientExperiment:
 
 
 def modest(p: ReachParams, cell: str) -> GradientExperiment:
-    """The same, no larger than what answers within a second."""
+    """Return the same settings, limited in size to answer within a second."""
     request = experiment(p, cell)
     steps, width = min(request.steps, MOST_STEPS), min(request.width, MOST_WIDTH)
     return replace(request, steps=steps, width=width, loss="mean")
 
 
 def matrix_of(p: ReachParams, show: Show) -> vanishing_gradients.MatrixSpectrum:
-    """What its recurrent matrix is like, which all cells share."""
+    """Return the spectrum of the recurrent matrix, which all cells share."""
     return show.run(vanishing_gradients.spectrum, p.init, p.width, p.gain, p.seed, name="matrix")
 
 
 def beside_one(value: float) -> str:
-    """With as many digits as it takes to see on which side of 1 it is."""
+    """Return a number with enough digits to show on which side of 1 it is."""
     digits = next((d for d in range(3, DIGITS + 1) if round(value, d - 1) != 1), 3)
     return number(value, digits)
 
 
 def on_road(cell: str, show: Show) -> str:
-    """The network's name, with the state on which its way back is measured if there are two."""
+    """Return the cell's name, with the state of the measured path if there are two."""
     name = show.option("cells", cell)
     return show.words("road.cell_state", cell=name) if cell == "lstm" else name
 
 
 def list_cells(key: str, values: Mapping[str, Any], show: Show) -> str:
-    """A value of each cell by its name, as `road.<key>` of the words writes it, in one list."""
+    """Return a list of the values of the cells, each formatted by `road.<key>` of the texts."""
     words = [show.words(f"road.{key}", cell=cell, value=value) for cell, value in values.items()]
     return show.words("road.comma").join(words)
 
 
 def tell_sentence(p: ReachParams, reaches: Reaches, show: Show) -> None:
-    """How much of the last word's error reaches the second word (of two, the first)."""
+    """State the share of the last word's error that reaches the second word (of two, the first)."""
     labels = next(iter(reaches.values())).labels or ()
     step = 2 if len(labels) > 2 else 1
     shares = {on_road(cell, show): item.arrives(step) for cell, item in reaches.items()}
@@ -102,7 +102,7 @@ def tell_sentence(p: ReachParams, reaches: Reaches, show: Show) -> None:
 def tell_reach(
     p: ReachParams, reaches: Reaches, matrix: vanishing_gradients.MatrixSpectrum, show: Show
 ) -> None:
-    """The verdict on W, and beside it what was measured."""
+    """State the verdict on W and the measured factors."""
     sigma, radius = beside_one(matrix.sigma_max), beside_one(matrix.radius)
     show.note(matrix.verdict, sigma=sigma, radius=radius)
     factors = {on_road(cell, show): item.factor for cell, item in reaches.items()}
@@ -144,7 +144,7 @@ def reach(p: ReachParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class PairsParams:
-    """Which pair of steps, of which cell."""
+    """Controls of the bench on pairs of steps."""
 
     cell: str = choice(vanishing_gradients.CELLS, "rnn", menu=True)
     earlier: int = slider(1, 500, 40)

@@ -1,4 +1,4 @@
-"""Gated cells: a GRU whose gates do not change, and cells that learn to remember."""
+"""Benches on gated cells: a GRU with constant gates, and cells trained on recall tasks."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from seqviz.lessons.vanishing_gradients.error_reach import (
 )
 
 UPDATES = (100, 200, 400, 600, 900, 1200, 2000)
-OPEN = ("course", "ladder")  # views in which the gates start as the student says
+OPEN = ("course", "ladder")  # views with a chosen initial gate bias
 RATES = (0.0003, 0.001, 0.003, 0.01)
 
 
 @dataclass(frozen=True)
 class GatesParams:
-    """Two gates that do not change."""
+    """Controls of the bench on constant gates."""
 
     update: float = slider(0.0, 1.0, 0.1, 0.02)
     reset: float = slider(0.0, 1.0, 1.0, 0.02)
@@ -62,7 +62,7 @@ def gates(p: GatesParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class RaceParams:
-    """Who learns to remember, live."""
+    """Controls of the bench on recall training."""
 
     view: str = view(("course", "closed", "ladder"), "course")
     task: str = choice(recall.TASKS, "first")
@@ -98,7 +98,7 @@ def tell_race(p: RaceParams, done: recall.CellComparison, show: Show) -> None:
 
 
 def of_race(p: RaceParams) -> recall.RecallSettings:
-    """What the cells are trained with."""
+    """Return the settings of the training."""
     bias, updates, rate = p.bias, p.updates, p.rate
     if p.task == "adding":
         bias, updates, rate = p.bias_adding, p.updates_adding, p.rate_adding
@@ -109,7 +109,11 @@ def of_race(p: RaceParams) -> recall.RecallSettings:
 
 
 def class_race(p: RaceParams, show: Show) -> ClassRun:
-    """What each seat's own cells have learned after half of the updates."""
+    """Return the class experiment: accuracy of each seat's cells after half of the updates.
+
+    Raises:
+        UserError: the view is "ladder", which has several delays.
+    """
     if p.view == "ladder":
         raise UserError("class_ladder", "A class runs one delay. Choose another view.")
     usual = of_race(p)

@@ -1,4 +1,4 @@
-"""A small network, every number in sight: paths, the recursion, the gradient of a matrix."""
+"""Benches on a small network with all numbers: paths, the recursion, a weight gradient."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from seqviz.lessons.framework.show import Show
 
 @dataclass(frozen=True)
 class PathsParams:
-    """A small network, so that every path can be seen."""
+    """Controls of the bench on paths in a small network."""
 
     cell: str = choice(("linear", "rnn"), "linear")
     steps: int = slider(2, 30, 6)
@@ -45,7 +45,7 @@ def paths(p: PathsParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class BackParams:
-    """A very small network, so that every number can be written down."""
+    """Controls of the bench on the recursion in a very small network."""
 
     steps: int = slider(2, 6, 4)
     taken: int = step_slider(0, 6, 1, within="steps")
@@ -73,7 +73,7 @@ def back(p: BackParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class WeightGradientParams:
-    """A small RNN, and the matrix whose gradient is taken apart."""
+    """Controls of the bench on the gradient of a weight matrix."""
 
     matrix: str = choice(vanishing_gradients.MATRICES, "hidden_hidden", menu=True)
     steps: int = slider(2, 30, 20)

@@ -1,4 +1,4 @@
-"""Vanishing gradients: how far back does the error reach?"""
+"""Declaration of the lesson "Vanishing gradients"."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ race = lesson.bench("race", gated_cells.RaceParams, replicate=gated_cells.class_
 
 
 def horizon(gain: float) -> float:
-    """After how many steps has an orthogonal network with this gain lost 99% of the gradient?"""
+    """Return the number of steps after which an orthogonal network has lost 99% of the gradient."""
     return vanishing_gradients.reach(
         GradientExperiment("linear", 200, 8, "orthogonal", gain)
     ).horizon
@@ -38,7 +38,7 @@ lesson.exercise(
     within=0.5,
 )
 
-# A gain above 1: the linear network explodes, and the tanh network with the same matrix vanishes.
+# With a gain above 1 the linear network explodes; the tanh network with the same matrix vanishes.
 lesson.sketch(
     "tanh", kind="curve", bench="reach", values={"cells": ("linear", "rnn"), "gain": 1.2},
     visible=(0,), answer=(2,),

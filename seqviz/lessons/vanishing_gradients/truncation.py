@@ -1,4 +1,4 @@
-"""The way back cut short: truncated, clipped, at a cliff, at random."""
+"""Bench on truncated backpropagation: truncation, clipping, the cliff, random truncation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from seqviz.lessons.vanishing_gradients.error_reach import DRAWS, ReachParams, m
 
 @dataclass(frozen=True)
 class CutParams:
-    """How the way back is cut short."""
+    """Controls of the bench on truncation."""
 
     view: str = view(("terms", "clipping", "cliff", "random"), "terms")
     cell: str = choice(
@@ -81,7 +81,7 @@ def draw_cliff(p: CutParams, show: Show) -> None:
     if free.largest_norm <= p.threshold:
         show.note("cliff_same", norm=free.largest_norm, threshold=p.threshold)
         return
-    late = clipped.error[-50:]  # at the foot of the cliff it swings: one error alone is chance
+    late = clipped.error[-50:]  # the error oscillates below the cliff, so a single one says little
     low, high = number(late.min()), number(late.max())
     key = "cliff" if low != high else "cliff_still"
     show.note(key, free=free, clipped=clipped, threshold=p.threshold, low=low, high=high)
