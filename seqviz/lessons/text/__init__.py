@@ -1,4 +1,4 @@
-"""The lesson "Text to numbers": its declaration, and each bench as a function."""
+"""The lesson "Text to numbers": its declaration, and a function for each bench."""
 
 from seqviz.lessons.text.lesson import (
     cutters,

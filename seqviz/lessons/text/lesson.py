@@ -1,4 +1,4 @@
-"""Text to numbers: how a text is cut, what an id means, and where vectors of words come from."""
+"""Declaration of the lesson "Text to numbers"."""
 
 from __future__ import annotations
 

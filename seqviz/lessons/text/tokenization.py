@@ -1,4 +1,4 @@
-"""How a text is cut: seven cutters, merges that are learned, and the longest match first."""
+"""Benches on tokenization: seven tokenizers, byte-pair merges, WordPiece look-ups."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from seqviz.lessons.framework.lesson import read_params
 from seqviz.lessons.framework.show import Show
 
 TEXT = "AI and ML course is interesting and easy! 人工智能与机器学习这门课真有意思"
-SAMPLE = "the newest and lowest film"  # a line
+SAMPLE = "the newest and lowest film"  # one line
 AMOUNTS = {"20": 20, "200": 200, "2000": 2000, "all": own.ALL}
-COSTLY, FEW = 3, 4  # the goal: tokens a character, of so many characters
-_PARTS = 20  # a text of 500 wide characters has fewer
-_IDS = 60  # that are listed
+COSTLY, FEW = 3, 4  # target: minimum tokens per character, minimum number of characters
+_PARTS = 20  # more than a text of 500 wide characters has
+_IDS = 60  # maximum number of ids listed
 Values = Mapping[str, Any]
 
 
@@ -40,13 +40,13 @@ Values = Mapping[str, Any]
 
 
 def _parts(values: Values) -> float:
-    """How many figures a text needs."""
+    """Return the number of figures that a text needs."""
     return float(parts([display_width(grapheme) for grapheme in graphemes(values["text"])]))
 
 
 @dataclass(frozen=True)
 class CuttersParams:
-    """One text as seven cutters cut it."""
+    """Controls of the bench on seven tokenizers."""
 
     view: str = view(("strips", "special"), "strips")
     text: str = text_input(TEXT, above=True, typed=True, when=on(view="strips"))
@@ -96,7 +96,7 @@ def cutters(p: CuttersParams, show: Show) -> None:
 
 
 def say_back(p: CuttersParams, cut: Tokenization, show: Show) -> None:
-    """Whether the text comes back, and what is lost."""
+    """State whether decoding restores the text, and what is lost."""
     if cut.back == p.text:
         return show.note("cutters.back")
     lost = [show.words(f"lost.{name}") for name in cut.lost]
@@ -106,7 +106,7 @@ def say_back(p: CuttersParams, cut: Tokenization, show: Show) -> None:
 
 
 def say_ids(chosen: str, cut: Tokenization, show: Show) -> None:
-    """The numbers that a network would be given."""
+    """State the ids of the network's input."""
     names, ids = cutter_tools.framed(chosen, cut)
     if not ids or min(ids) < -1 or max(ids) < 0:
         return show.note("cutters.no_ids", name=show.option("strip", chosen))
@@ -118,7 +118,7 @@ def say_ids(chosen: str, cut: Tokenization, show: Show) -> None:
 
 
 def bill(cuts: Strips, show: Show) -> None:
-    """What each cutter costs, and what it loses."""
+    """List the cost of each tokenizer, and what it loses."""
     every = [(name, cuts.of(name)) for name in cuts.names]
     show.rows("bill", {
         "cut.cutter": [show.text(f"figure.cut_{name}") for name, _ in every],
@@ -135,7 +135,7 @@ def bill(cuts: Strips, show: Show) -> None:
 
 
 def say_special(show: Show) -> None:
-    """Which special tokens the tokenizers have."""
+    """Show the special tokens of the tokenizers."""
     result = show.derive(cutter_tools.special_tokens)
     show.figure(special_ids, result, tuple(ROLES))
     many = show.words("lost.and").join(
@@ -156,7 +156,7 @@ def say_special(show: Show) -> None:
 
 
 def _most(values: Values) -> float:
-    """How many merges the corpus gives."""
+    """Return the number of merges that the corpus gives."""
     corpus, amount = values["corpus"], AMOUNTS[values["amount"]]
     if corpus == "reviews" and amount >= 200:
         return own.MAX_MERGES
@@ -165,7 +165,7 @@ def _most(values: Values) -> float:
 
 @dataclass(frozen=True)
 class MergesParams:
-    """Byte-pair merges of a corpus, one after the other."""
+    """Controls of the bench on byte-pair merges."""
 
     view: str = view(("frequent", "compression"), "frequent")
     corpus: str = choice(("reviews", "toy", "minbpe"), "reviews")
@@ -175,19 +175,19 @@ class MergesParams:
 
 
 def learned_as(p: MergesParams, show: Show) -> LearnedMerges:
-    """The merges of the corpus that is chosen; those of all reviews came with the app."""
+    """Return the merges of the chosen corpus; those of all reviews are shipped with the app."""
     if p.corpus == "reviews" and p.amount == "all":
         return show.job(own.train_tokenizer, amount=own.ALL)
     return show.run(own.learned, p.corpus, amount_of(p))
 
 
 def amount_of(p: MergesParams) -> int:
-    """How many reviews are learned from, where they are."""
+    """Return the number of reviews to learn from; all for other corpora."""
     return AMOUNTS[p.amount] if p.corpus == "reviews" else own.ALL
 
 
 def learned_above(p: MergesParams, show: Show) -> LearnedMerges:
-    """The same for a figure of something else, which does not wait and is computed now."""
+    """Return the merges for another bench, computed at once instead of in a job."""
     origin, result = show.origin, None
     if p.corpus == "reviews" and p.amount == "all":
         result = show.shipped(own.train_tokenizer, amount=own.ALL)
@@ -220,7 +220,7 @@ def merges(p: MergesParams, show: Show) -> None:
 
 
 def say_compression(p: MergesParams, learned: LearnedMerges, amount: int, show: Show) -> None:
-    """Bytes for one token of texts that the merges were learned from, and of others."""
+    """Show bytes per token of the texts that the merges were learned from, and of others."""
     text = "aaabdaaabac" if p.corpus == "minbpe" else p.sample
     if not text:
         raise UserError("no_text", "There is nothing to read. Type a text.")
@@ -245,7 +245,7 @@ def say_compression(p: MergesParams, learned: LearnedMerges, amount: int, show: 
 
 
 def _lookups(values: Values) -> float:
-    """Look-ups of the word."""
+    """Return the number of look-ups of the word."""
     return (
         float(cutter_tools.prefix_lookups(values["word"]).lookups)
         if has_tokenizer(cutter_tools.ENCODER)
@@ -255,7 +255,7 @@ def _lookups(values: Values) -> float:
 
 @dataclass(frozen=True)
 class PrefixesParams:
-    """The prefixes of one word that WordPiece looks up, the longest first."""
+    """Controls of the bench on WordPiece look-ups of one word, longest prefix first."""
 
     word: str = text_input("unaffable", 60)
     tries: int = step_slider(1, 2000, 0, within=_lookups, opens=_lookups)

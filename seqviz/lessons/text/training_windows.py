@@ -1,4 +1,4 @@
-"""Ids and windows: what a number of a token means to a network, and how a text becomes batches."""
+"""Benches on ids and windows: permuted ids; batches, states and one-hot vectors of a text."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ PAGE = "A taut, intelligent psychological drama."
 TRAVELLER = "The Time Traveller was expounding a recondite matter to us."  # H. G. Wells (1895)
 COURSE = "This course is interesting"  # S0's sentence
 LAST_ID = 30_521
-_SEED = 0  # of the table that one-hot vectors read: its numbers are not the point
+_SEED = 0  # of the table that one-hot vectors read, whose values are arbitrary
 
 
 @dataclass(frozen=True)
 class IdsParams:
-    """Other ids for the tokens of a vocabulary; and the vocabulary itself."""
+    """Controls of the bench on permuted ids and the vocabulary."""
 
     view: str = view(("permute", "window"), "permute")
     opinion: str = text_input(OPINION, 1_000, when=on(view="permute"), above=True)
@@ -101,18 +101,18 @@ def _window(p: IdsParams, show: Show) -> None:
 
 
 def _written(text: str) -> str:
-    """A text that can be sent: half a surrogate pair cannot."""
+    """Return a text that can be encoded; lone surrogates are replaced."""
     return text.strip().encode("utf-8", "replace").decode("utf-8")
 
 
 def _steps_of(values: Mapping[str, Any]) -> int:
-    """How many tokens the phrase of the one-hot vectors has."""
+    """Return the number of tokens of the one-hot phrase."""
     return max(1, len(tokens(_written(values["phrase"]), values["level"])))
 
 
 @dataclass(frozen=True)
 class WindowsOfTextParams:
-    """A text as windows, a state that is carried across them, tokens by frequency, one-hot rows."""
+    """Controls of the bench on windows, carried states, token frequencies and one-hot rows."""
 
     view: str = view(("cut", "memory", "counts", "onehot"), "cut")
     page: str = text_input(PAGE, 2_000, when=on(view="cut"), above=True)
@@ -144,7 +144,7 @@ def _cut(p: WindowsOfTextParams, show: Show) -> None:
     other = WAYS[1 - WAYS.index(p.cutting)]
     try:
         beside = show.derive(cut, other, len(pieces), p.batch, p.steps, p.offset, name="beside")
-    except UserError:  # with another offset there is no batch left
+    except UserError:  # another offset may leave no batch
         return
     some, behind = beside.continued
     show.note("windows.other", way=show.option("cutting", other), some=some, all=behind)
@@ -171,7 +171,7 @@ def _counts(p: WindowsOfTextParams, show: Show) -> None:
 
 
 def _say_line(p: WindowsOfTextParams, token_frequencies: TokenFrequencies, show: Show) -> None:
-    """The student's own line: what is left of it, and which of its tokens have an id."""
+    """Show the student's line: what cleaning keeps, and which tokens have an id."""
     line = _written(p.line)
     retained = cleaned(line) if p.clean else line
     pieces = tokens(retained, p.counted_by)

@@ -1,4 +1,4 @@
-"""Vectors of words: a map, a word before and after reading, and what neighbors alone teach."""
+"""Benches on word vectors: a map, a word in context, and vectors learned from neighbors."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ from seqviz.models.registry import DEFAULTS
 ENCODER = DEFAULTS["encoder"]
 SIX = "boy man woman prince queen king"  # S0's figure 19
 LAYERS = 6
-SHOWN = 8  # nearest words
+SHOWN = 8  # number of nearest words
 
 
 @dataclass(frozen=True)
 class MapParams:
-    """Words of one's own in a plane, their neighbors, and analogies."""
+    """Controls of the bench on word maps, nearest words and analogies."""
 
     view: str = view(("map", "near", "analogy", "classes"), "map")
     listed: str = text_input(SIX, 500, above=True, when=on(view="map"))
@@ -93,7 +93,7 @@ def word_vectors(p: MapParams, show: Show) -> None:
 
 
 def say_nearest(p: MapParams, source: str, show: Show) -> None:
-    """The neighbors of a word; and what the mean, left in or removed, does to all cosines."""
+    """Show the nearest words, and the effect of removing the mean on all cosines."""
     result = show.run(maps.nearest, source, p.asked, p.centered)
     other = show.run(maps.nearest, source, p.asked, not p.centered, name="other")
     show.figure(nearest_words, result)
@@ -105,7 +105,7 @@ def say_nearest(p: MapParams, source: str, show: Show) -> None:
 
 
 def say_analogy(p: MapParams, source: str, show: Show) -> None:
-    """What an analogy answers with and without its own three words, and without arithmetic."""
+    """Show an analogy's answer with and without its own words, and without arithmetic."""
     answer, neighbor = show.run(maps.solve, source, p.question, p.centered)
     show.figure(analogy_words, answer, neighbor)
     a, b, c = answer.query
@@ -122,7 +122,7 @@ def say_analogy(p: MapParams, source: str, show: Show) -> None:
 
 
 def say_classes(p: MapParams, show: Show) -> None:
-    """Many analogies by class, in three ways."""
+    """Show many analogies by class for three methods."""
     by_class = show.job(
         maps.analogies, source=p.source, centered=p.centered, so_far=(trials_so_far,)
     )
@@ -134,7 +134,7 @@ def say_classes(p: MapParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class ReadingParams:
-    """One word in two sentences, and many words of two senses."""
+    """Controls of the bench on one word in two sentences and many words of two senses."""
 
     view: str = view(("one", "many"), "one")
     shared: str = text_input("bank", 40, above=True, when=on(view="one"))
@@ -165,7 +165,7 @@ def reading(p: ReadingParams, show: Show) -> None:
 
 
 def say_senses(p: ReadingParams, pairs: Any, show: Show) -> None:
-    """Fifty words of two senses at one layer, and the bags of the other words."""
+    """State the accuracy at one layer for words of two senses, and that of the bag of words."""
     level = p.layer + 1
     show.readout("told", pairs.told_at, level)
     show.readout("bag", pairs.told_by_bag)
@@ -173,7 +173,7 @@ def say_senses(p: ReadingParams, pairs: Any, show: Show) -> None:
 
 
 def count_of_pairs(values: Mapping[str, Any]) -> float:
-    """How many training pairs a text has, or 1 where it has too few words."""
+    """Return the number of training pairs of a text, or 1 for too few words."""
     try:
         words = in_a_row(values["line"])
     except ValueError:
@@ -183,7 +183,7 @@ def count_of_pairs(values: Mapping[str, Any]) -> float:
 
 @dataclass(frozen=True)
 class NeighborsParams:
-    """Vectors of which the neighbors in film reviews are the only teacher."""
+    """Controls of the bench on vectors learned from neighbors in film reviews."""
 
     view: str = view(("words", "list", "pairs"), "words")
     looked_up: str = text_input("action", 40, above=True, when=on(view="words"))
@@ -220,7 +220,7 @@ def neighbors(p: NeighborsParams, show: Show) -> None:
 
 
 def vectors(p: NeighborsParams, window: int, name: str, show: Show) -> LearnedVectors:
-    """Counted at once, or trained when somebody asks for it."""
+    """Return vectors, computed at once for SVD or trained on request for skip-gram."""
     if p.method == "svd":
         return show.run(counting.counted, window, name=name)
     return show.job(
@@ -229,7 +229,7 @@ def vectors(p: NeighborsParams, window: int, name: str, show: Show) -> LearnedVe
 
 
 def say_substitutes(show: Show) -> None:
-    """Both methods on the list, and whether the windows differ by more than chance."""
+    """Show both methods on the list, and test the difference between the windows."""
     result = show.job(counting.substitutes, so_far=(trials_so_far,))
     show.figure(substitutes_by_window, result)
     first, last = result.windows[0], result.windows[-1]
@@ -247,7 +247,7 @@ def say_substitutes(show: Show) -> None:
 
 
 def say_pairs(p: NeighborsParams, show: Show) -> None:
-    """The pairs of a text one by one, and whether its order is in them."""
+    """Show the training pairs of a text, and whether they depend on word order."""
     words = show.derive(in_a_row, p.line, name="words")
     result = show.derive(training_pairs, words, p.reach, p.mode)
     back = show.derive(training_pairs, words[::-1], p.reach, p.mode, name="back")
@@ -266,7 +266,7 @@ def say_pairs(p: NeighborsParams, show: Show) -> None:
 
 
 def _say_reordered(p: NeighborsParams, result: TrainingPairs, show: Show) -> None:
-    """How many of the pairs another order of the words gives as well."""
+    """State how many pairs another word order gives as well."""
     try:
         words = show.derive(in_a_row, p.reordered, name="reordered")
     except UserError:
