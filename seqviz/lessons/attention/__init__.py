@@ -1,4 +1,4 @@
-"""The lesson "Attention": its declaration, and each bench as a function."""
+"""The lesson "Attention": its declaration, and a function for each bench."""
 
 from seqviz.lessons.attention.lesson import (
     ablate,

@@ -1,4 +1,4 @@
-"""The heads of a pretrained model: what they look at, one from inside, what they are for."""
+"""Benches on the heads of a pretrained model: their weights, one from inside, hypotheses."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ from seqviz.lessons.framework.model_controls import (
 from seqviz.lessons.framework.show import Show
 from seqviz.models import forward_cache, texts
 
-MAX_PASTED_CHARS = 10_000  # characters that a text field takes; MAX_TEXT_TOKENS tokens are read
+MAX_PASTED_CHARS = 10_000  # limit of a text field; MAX_TEXT_TOKENS tokens are read
 MAPS = ("head", "mean", "rollout")  # views of one matrix of weights
-SHOWN = ("mosaic", "head", "mean")  # views that can show weight times norm of the value
+SHOWN = ("mosaic", "head", "mean")  # views with weights times norms of values
 ENCODER_TEXT = "The animal did not cross the street because it was too tired."
 DECODER_TEXT = "When Mary and John went to the store, John gave a drink to"
 
 
 def chosen(v: Mapping[str, Any]) -> tuple[str, str]:
-    """The text that the model reads, and for an encoder perhaps a second one."""
+    """Return the text that the model reads and, for an encoder, the second one or ""."""
     return (v["encoder"], v["other"]) if v["model"] in ENCODERS else (v["decoder"], "")
 
 
 def last_token(v: Mapping[str, Any]) -> int:
-    """How many tokens there are, as soon as the model is here to say so."""
+    """Return the number of tokens, once the model is available."""
     return attention.count(v["model"], *chosen(v))
 
 
 @dataclass(frozen=True)
 class PretrainedParams:
-    """A pretrained model and what it reads; the benches below read it too."""
+    """Controls of the pretrained model and its text, which the benches below read, too."""
 
     view: str = view(("mosaic", "head", "mean", "rollout", "heads"), "mosaic")
     model: str = choice(tuple(MODELS), DEFAULT, menu=True)
@@ -86,7 +86,7 @@ def real(p: PretrainedParams, show: Show) -> None:
     elif p.view == "heads":
         show.figure(heads_by_measure, result, p.measure, layer, head, picks=picks)
         measure = show.option("measure", p.measure)
-        if p.measure not in patterns.HABITS:  # what is no share is said with its unit
+        if p.measure not in patterns.HABITS:  # other measures need a unit
             measure = show.text(f"figure.habit_{p.measure}")
         show.facts(habits.ranking, p.measure, note="ranked", measure=measure)
     else:
@@ -101,7 +101,7 @@ def real(p: PretrainedParams, show: Show) -> None:
 
 
 def draw_map(p: PretrainedParams, layer: int, head: int, show: Show) -> None:
-    """One matrix of weights: of a head, a mean over heads, or attention rollout."""
+    """Show one matrix of weights: of a head, a mean over heads, or attention rollout."""
     read = p.model, *chosen(vars(p))
     if p.view == "head":
         item = show.run(attention.head, *read, layer, head, by=p.by, name="one")
@@ -117,13 +117,13 @@ def draw_map(p: PretrainedParams, layer: int, head: int, show: Show) -> None:
 
 
 def tokens_above(_: Mapping[str, Any]) -> int:
-    """How many tokens the text above has."""
+    """Return the number of tokens of the text above."""
     return last_token(vars(read_params("real", PretrainedParams)))
 
 
 @dataclass(frozen=True)
 class ApartParams:
-    """One query and one key of the head chosen above."""
+    """Controls of the bench on one query and one key of the head chosen above."""
 
     view: str = view(("products", "chain"), "products")
     query: int = slider(1, texts.MAX_TEXT_TOKENS, 10, within=tokens_above)
@@ -154,13 +154,13 @@ def apart(p: ApartParams, show: Show) -> None:
 
 
 def model_above(_: Mapping[str, Any]) -> str:
-    """The model that is chosen above."""
+    """Return the name of the model chosen above."""
     return str(read_params("real", PretrainedParams).model)
 
 
 @dataclass(frozen=True)
 class TryHeadsParams:
-    """A hypothesis about heads, and the head that is looked at."""
+    """Controls of the bench on hypotheses about heads."""
 
     view: str = view(HYPOTHESES, "pronoun")
     layer: int = slider(
@@ -193,7 +193,7 @@ def trials(p: TryHeadsParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class BertvizParams:
-    """BertViz itself."""
+    """Controls of the BertViz bench."""
 
     picture: str = choice(("off", *bertviz_page.VIEWS), "off")
 

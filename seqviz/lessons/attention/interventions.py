@@ -1,4 +1,4 @@
-"""A mask on the attention of a pretrained model, and heads that are switched off."""
+"""Benches on interventions in a pretrained model: attention masks, heads switched off."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from seqviz.lessons.framework.show import Show
 from seqviz.models import ready
 from seqviz.models.forward_cache import Masking
 
-CLOSED, KEPT = 1 / 3, 0.87  # of the cells at least; cosine of the sentence vector
-LONG = 512  # tokens, for what a sparse pattern saves
+CLOSED, KEPT = 1 / 3, 0.87  # target: minimum share masked, minimum cosine of the sentence vector
+LONG = 512  # number of tokens for the savings of a sparse pattern
 CELLS = 10 * masks.MOST_CELLS  # characters: "512.512 " is the longest pair
 
 
 @dataclass(frozen=True)
 class AttentionMaskParams:
-    """Who may look at whom."""
+    """Controls of the bench on attention masks."""
 
     kind: str = choice(masks.MASK_KINDS, "causal", menu=True)
     reach: int = slider(1, 16, masks.REACH, when=on(kind=masks.SPARSE), unit="tokens")
@@ -38,7 +38,7 @@ class AttentionMaskParams:
 def mask(p: AttentionMaskParams, show: Show) -> None:
     above = read_params("real", PretrainedParams)
     text, _ = chosen(vars(above))
-    # On the axes places count from 1, in a mask from 0.
+    # Positions count from 1 on the axes and from 0 in a mask.
     cells = tuple((a - 1, b - 1) for a, b in masks.pairs(p.cells) if a and b)
     show.model(above.model, text)
     own = "causal" if above.model in DECODERS else "none"
@@ -70,7 +70,7 @@ def mask(p: AttentionMaskParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class AblateParams:
-    """Which heads are switched off."""
+    """Controls of the bench on ablated heads."""
 
     view: str = view(("switches", "both", "each"), "switches")
     off: str = text_input("5.7", CELLS, when=on(view=("switches", "both")))
@@ -110,7 +110,7 @@ def ablate(p: AblateParams, show: Show) -> None:
 
 
 def rank_heads(above: PretrainedParams, text: str, show: Show) -> None:
-    """Show what is lost when each head alone is switched off."""
+    """Show the loss from switching off each head alone."""
     chosen = above.layer, above.head
     result = show.job(
         head_effects.each_head, name="effects", model=above.model, text=text,

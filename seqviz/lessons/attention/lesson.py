@@ -1,4 +1,4 @@
-"""Attention heatmaps: who looks at whom, how strongly, and what for?"""
+"""Declaration of the lesson "Attention heatmaps"."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCORES = ((8, 4, 16), (6, 3, 9), (10, 4, 4), (5, 5, 64), (2, 8, 36))
 
 
 def first_weight(first: float, second: float, d_k: int) -> float:
-    """The weight of the first of two keys with these scores."""
+    """Return the weight of the first of two keys with these scores."""
     return float(scaled.softmax(np.array([[first, second]]) / np.sqrt(d_k))[0, 0])
 
 

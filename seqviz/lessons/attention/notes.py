@@ -1,4 +1,4 @@
-"""What the benches on attention say under their figures: every sentence from the numbers there."""
+"""Notes and read-outs of the attention benches, derived from the results."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from seqviz.lessons.framework.show import Show
 from seqviz.models import texts
 
 IDS_SHOWN = 40
-IN_SIGHT = 80  # tokens of the colored text, those around the query
+IN_SIGHT = 80  # maximum number of tokens of the colored text, around the query
 
 
 def compare_walks(
     p: Any, walk: walkthrough.AttentionWalkthrough, settings: Mapping[str, Any], stage: str,
     show: Show,
 ) -> None:  # fmt: skip
-    """What another order of the words, one matrix for all heads, or another root changes."""
+    """State the effect of another word order, of one matrix for all heads, or another root."""
     if p.order != "text":
         other = show.run(walkthrough.walk, name="other", **{**settings, "order": "text"})
         moved = show.derive(walkthrough.moved_by_order, walk, other, name="moved")
-        same = moved < 1e-4 * float(np.abs(walk.combined).max())  # float32 sums in another order
+        same = moved < 1e-4 * float(np.abs(walk.combined).max())  # float32 summation order
         show.note("order_same" if same else "order_moves", moved=moved)
     if p.heads > 1 and stage == "project" and p.joined:
         apart = show.derive(walkthrough.cut_apart, walk, p.part, name="apart")
@@ -41,7 +41,7 @@ def compare_walks(
 
 
 def say_what_was_read(read_text: ReadText, show: Show) -> None:
-    """Tokens with their ids, and what had to be left out."""
+    """State tokens, ids and what was left out."""
     read = zip(read_text.pieces[:IDS_SHOWN], read_text.ids[:IDS_SHOWN], strict=True)
     pairs = " ".join(f"{escape_markdown(piece)}&nbsp;`{token}`" for piece, token in read)
     more = len(read_text.pieces) - IDS_SHOWN
@@ -55,7 +55,7 @@ def say_what_was_read(read_text: ReadText, show: Show) -> None:
 
 
 def draw_passage(attention_map: AttentionMap, query: int, show: Show) -> None:
-    """The text, each token on a color that tells how much the query looks at it."""
+    """Show the text, each token colored by the query's attention to it."""
     pieces = attention_map.text.pieces
     last = min(query, len(pieces))
     start = max(0, min(last - IN_SIGHT // 2, len(pieces) - IN_SIGHT))
@@ -70,7 +70,7 @@ def draw_passage(attention_map: AttentionMap, query: int, show: Show) -> None:
 
 
 def read_change(change: Change, show: Show) -> None:
-    """Read-outs of a change: of a decoder the next token, of an encoder the sentence vector."""
+    """Show the read-outs of a change: next token (decoder) or sentence vector (encoder)."""
     if change.text.decoder:
         before, after = map(escape_markdown, change.likeliest)
         show.metrics(next_after=(after, show.words("metric.next_after.before", piece=before)))
@@ -82,12 +82,12 @@ def read_change(change: Change, show: Show) -> None:
 
 
 def _which(change: Change, show: Show) -> str:
-    """The place of the token that moved most, where the text has the same token elsewhere, too."""
+    """Return the position of the token that moved most if the text has the same token elsewhere."""
     again = change.text.pieces.count(change.furthest_piece) > 1
     return show.words("note.at", at=change.furthest_place + 1) if again else ""
 
 
 def say_change(change: Change, show: Show) -> str:
-    """What a change comes to, in one sentence: of the next token, or of the sentence vector."""
+    """Return one sentence about a change of the next token or of the sentence vector."""
     facts = change.summary
     return show.words(f"note.change.{facts.variant}", at=_which(change, show), **facts)

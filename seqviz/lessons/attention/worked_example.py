@@ -1,4 +1,4 @@
-"""Eight words with every number in sight, and what the dimension does to the softmax."""
+"""Benches on a worked example of eight words, and on the softmax by dimension."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ WALKED = ("seed", "d_k", "heads", "scale", "temperature", "operator", "causal", 
 
 @dataclass(frozen=True)
 class WalkthroughParams:
-    """Eight words, numbers drawn with the seed of the text, and every choice on the way."""
+    """Controls of the worked example, whose weights are drawn with the course text's seed."""
 
     stage: int = step_slider(1, len(STAGES), 1)
     query: int = slider(1, WORDS, 2)
     key: int = slider(1, WORDS, 3)
     part: str = choice(PROJECTIONS, "query", when=on(stage=STAGES.index("project") + 1))
-    # Both hold at every stage: the read-outs are those of the whole way.
+    # Both apply at every stage, because the read-outs are those of the whole computation.
     scale: str = choice(scaled.SCALES, "d_k")
     causal: bool = toggle(False)
     operator: str = choice(scaled.OPERATORS, "add", when=on(causal=True))
@@ -52,7 +52,7 @@ def by_hand(p: WalkthroughParams, show: Show) -> None:
     walk = show.run(walkthrough.walk, **settings)
     head, row, column = min(p.head, p.heads - 1), p.query - 1, p.key - 1
     at: tuple[int, ...] = ()
-    if name == "basic":  # words themselves in place of queries and keys, and no heads
+    if name == "basic":  # words replace queries and keys; there are no heads
         show.figure(walk_basic, walk, p.query, p.key, picks=("key", "query"))
         result = walk.basic
     else:
@@ -72,7 +72,7 @@ def by_hand(p: WalkthroughParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class ScaleParams:
-    """What the dimension of the vectors does to the softmax."""
+    """Controls of the bench on the softmax by dimension."""
 
     quantity: str = view(QUANTITIES, "entropy")
     temperature: float = slider(0.1, 5.0, 1.0, 0.1)
