@@ -1,4 +1,4 @@
-"""The lesson "RNN": its declaration, and each bench as a function."""
+"""The lesson "RNN": its declaration, and a function for each bench."""
 
 from seqviz.lessons.recurrent.lesson import (
     bill,

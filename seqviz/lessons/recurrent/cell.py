@@ -1,4 +1,4 @@
-"""One cell by hand, the wirings that are made of it, and what is left of it without tanh."""
+"""Benches on one cell in numbers, wirings of cells, and the collapse without tanh."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ from seqviz.lessons.framework.controls import select_slider as stops
 from seqviz.lessons.framework.show import Show
 
 CELL = on(view=("step", "notations"))
-MAX_UNROLLED_STEPS = 8  # steps that the sheet has room for
-NEARLY = 0.1  # of the largest response: the superposition error that the target wants
+MAX_UNROLLED_STEPS = 8  # maximum number of steps on the sheet
+NEARLY = 0.1  # maximum superposition error of the target, over the largest response
 
 
 def units_of(values: Mapping[str, Any]) -> int:
-    """Rows of the recurrent matrix."""
+    """Return the number of rows of the recurrent matrix."""
     try:
         return len(step.matrix(values["recurrent"], "W_hh"))
     except UserError:
@@ -53,7 +53,7 @@ def units_of(values: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True)
 class StepParams:
-    """A cell of one's own numbers, the order of a text, and the letters of six texts."""
+    """Controls of the bench on a cell's numbers, word order, and notations of six texts."""
 
     view: str = view(("step", "order", "notations"), "step")
     x: str = text_input("2 0 0 0 0 0", 100, above=True, typed=True, when=CELL)
@@ -142,13 +142,13 @@ def _notations(p: StepParams, cell_steps: CellSteps, show: Show) -> None:
 
 
 def outputs_of(v: Mapping[str, Any]) -> int:
-    """How many outputs the chosen wiring has."""
+    """Return the number of outputs of the chosen wiring."""
     return WiringGraph(read=v["read_at"]).outputs
 
 
 @dataclass(frozen=True)
 class WiringsParams:
-    """The seven wirings of the texts, and one of one's own."""
+    """Controls of the bench on the seven wirings of texts, and a custom one."""
 
     view: str = view(("beside", "one"), "beside")
     cell: str = choice(CELLS, "rnn")
@@ -193,7 +193,7 @@ def _below(index: int) -> str:
 
 @dataclass(frozen=True)
 class CollapseParams:
-    """How much tanh, how large an input, how many units, and which floating-point numbers."""
+    """Controls of the bench on the linear collapse."""
 
     tanh: float = stops((0.0, 0.1, 1.0, 10.0, 50.0, 100.0), 0.0)
     amplitude: float = stops((0.01, 0.1, 0.3, 1.0, 3.0, 10.0), 1.0)
@@ -223,7 +223,7 @@ def collapse(p: CollapseParams, show: Show) -> None:
 
 
 def _say_without_bias(p: CollapseParams, result: Replaced, show: Show) -> None:
-    """The control: the same network with b = 0."""
+    """State the result of the control experiment, the same network with b = 0."""
     other = show.run(linear, result.share, p.amplitude, p.hidden_units, p.precision, p.seed,
                      biased=False, name="without_bias")  # fmt: skip
     key = "moved" if other.error < NEARLY <= result.error else "without"

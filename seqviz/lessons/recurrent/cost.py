@@ -1,4 +1,4 @@
-"""What a recurrent network costs: parameters, time, and the terms of its loss."""
+"""Bench on the cost of a recurrent network: parameters, time, loss terms."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TERMS = on(view="terms")
 
 @dataclass(frozen=True)
 class CellCostParams:
-    """Parameters by length, shapes, time, and which terms a loss has."""
+    """Controls of the bench on cost."""
 
     view: str = view(("length", "time", "shapes", "terms"), "length")
     given: str = text_input("The music", 150, when=TERMS, above=True)

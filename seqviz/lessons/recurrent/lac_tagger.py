@@ -1,4 +1,4 @@
-"""A tagger that people use: LAC on a sentence, whole and with one side of each character gone."""
+"""Bench on LAC, a production tagger: a sentence, whole and without one side."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LAYERS = 2
 
 @dataclass(frozen=True)
 class TaggerParams:
-    """A sentence with its tags, the sides that each tag rests on, and both counted."""
+    """Controls of the bench on LAC."""
 
     view: str = view(("sides", "tags", "counted"), "sides")
     line: str = text_input(

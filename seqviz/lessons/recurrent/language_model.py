@@ -1,4 +1,4 @@
-"""A recurrent network reads: letter by letter, its own letters, and a review to its end."""
+"""Benches on a recurrent reader: letters, its own output, readouts of a review."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from seqviz.models.checkpoints import card, load
 FLIGHTS = "The flights the airline was cancelling were full of people."
 REVIEW = "This is not a good film about a man and his dog in a small town."
 CLASSIFIER = "sentiment_gru"
-SHIPPED_WIDTH = 32  # of the input table of the bundled character models
-_SAID_STEP = 5  # whose losses the sentence quotes
+SHIPPED_WIDTH = 32  # width of the input table of the bundled character models
+_SAID_STEP = 5  # step whose losses the note quotes
 _REVIEW = 500  # characters
 
 
@@ -44,7 +44,7 @@ def _letters(reader: str, text: str) -> float:
 
 @dataclass(frozen=True)
 class WritingParams:
-    """A character model reads a text, its own letters, and counts its tables."""
+    """Controls of the bench on a character model and its tables."""
 
     view: str = view(("next", "own", "free", "tied"), "next")
     text_read: str = text_input(FLIGHTS, MAX_LETTERS, when=on(view=("next", "own")), above=True)
@@ -121,7 +121,7 @@ def _tied(p: WritingParams, show: Show) -> None:
     show.note(f"writing.narrow_{result.narrow_verdict}", tables=result)
     ids = show.run(writing.read, "characters_gru", FLIGHTS, name="flights").ids
     real = load("characters_gru")
-    # With torch, for which no page waits.
+    # Imported here, because no page waits for torch.
     from seqviz.compute.recurrent.states.model import LAYERS, wrapped
 
     model = show.run(wrapped, p.wrapped, ids, len(real.symbols), p.tied_units, name="model")
@@ -136,13 +136,13 @@ def _tied(p: WritingParams, show: Show) -> None:
 
 
 def _words(values: Mapping[str, Any]) -> float:
-    """How many words the review has."""
+    """Return the number of words of the review."""
     return float(readouts.words_read(CLASSIFIER, values["review"]))
 
 
 @dataclass(frozen=True)
 class ReadoutParams:
-    """What the states of a classifier say: the last one, all of them, and those behind pads."""
+    """Controls of the bench on readouts: last state, all states, states after padding."""
 
     view: str = view(("path", "readouts", "padding"), "path")
     review: str = text_input(REVIEW, _REVIEW, when=on(view=("path", "padding")), above=True)
@@ -194,7 +194,7 @@ def _readouts(p: ReadoutParams, show: Show) -> None:
 
 
 def _say_gains(p: ReadoutParams, by_readout: ByReadout, show: Show) -> None:
-    """Readouts that do better than the last state, worse, and neither."""
+    """State which readouts do better than the last state, worse, and neither."""
     gains: dict[str, list[str]] = {"more": [], "less": [], "null": []}
     for name in ("mean", "max", p.combine, "words"):
         gain, words = by_readout.gain(name, "last", p.least), show.words(f"note.readout.{name}")

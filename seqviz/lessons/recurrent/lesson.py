@@ -1,4 +1,4 @@
-"""RNN: one cell used at every step, and the wirings that are made of it."""
+"""Declaration of the lesson "RNN"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which letters need the right side: three wirings of equal size find the words of a text."""
+"""Bench on word boundaries: three taggers of equal size, one or two directions."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ from seqviz.lessons.framework.lesson import SeedExperiment
 from seqviz.lessons.framework.show import Show
 
 ENGLISH = "I can not see the end of this story, but it is so funny."
-CHINESE = "从马上下来的客人马上走了，我们都很高兴。"  # cut alike with all of jieba's words
-_LISTED = 24  # letters that a sentence names
+CHINESE = "从马上下来的客人马上走了，我们都很高兴。"  # cut equally by full jieba
+_LISTED = 24  # maximum number of letters in a note
 
 
 def _signs(values: Mapping[str, Any]) -> float:
-    """How many signs of the text are read."""
+    """Return the number of characters read."""
     typed = values["english"] if values["task"] == "spaces" else values["chinese"]
     return float(min(MAX_SENTENCE_SIGNS, max(1, len("".join(typed.split())))))
 
 
 @dataclass(frozen=True)
 class TaggingParams:
-    """One direction, two layers, two directions: where do the words begin?"""
+    """Controls of the bench on taggers with one direction, two layers or two directions."""
 
     view: str = view(("errors", "ahead", "letters"), "errors")
     task: str = choice(TASKS, "spaces", shipped=True)
@@ -69,7 +69,7 @@ class TaggingParams:
 
 
 def class_tagging(p: TaggingParams, show: Show) -> SeedExperiment:
-    """How often each seat's own taggers are wrong, of one direction and of two."""
+    """Return the class experiment: error rates of each seat's taggers."""
     return SeedExperiment(
         partial(errors_of_seeds, task=p.task),
         show.words(f"class.tagging.{p.task}"),
@@ -101,7 +101,7 @@ def _held_out(p: TaggingParams, show: Show) -> None:
 
 
 def _say_tags(comparison: Compared, show: Show) -> None:
-    """Where the right side helps, where it harms, and where neither is shown."""
+    """State on which tags the right context helps, harms, and neither."""
     groups: dict[str, list[str]] = {"more": [], "less": [], "null": []}
     for tag in TAGS:
         facts, name = comparison.by_tag(tag), show.text(f"figure.letters_tag_{tag}")
@@ -112,7 +112,7 @@ def _say_tags(comparison: Compared, show: Show) -> None:
 
 
 def _ahead(p: TaggingParams, show: Show) -> None:
-    # A place on a page has one job: the other result is what came with the app.
+    # A bench has one job, so the other result is the shipped one.
     every = show.shipped(compare_taggers, name="every", task=p.task)
     if every is None:
         every = show.job(compare_taggers, name="every", task=p.task, so_far=(trained_so_far,))
