@@ -1,4 +1,4 @@
-"""The lesson "Masked or not": its declaration, and each bench as a function."""
+"""The lesson "Masked or not": its declaration, and a function for each bench."""
 
 from seqviz.lessons.bert_accuracy.lesson import (
     both_modes,

@@ -1,4 +1,4 @@
-"""Tokens that may not be attended to: padding, and one direction."""
+"""Benches on tokens that are not attended to: padding, and one direction."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from seqviz.lessons.framework.controls import choice, on, step_slider, text_inpu
 from seqviz.lessons.framework.controls import select_slider as stops
 from seqviz.lessons.framework.show import Show
 
-MEASURED = ("accuracy", "flipped", "drift", "on_pads")  # views on the sentences of the test
+MEASURED = ("accuracy", "flipped", "drift", "on_pads")  # views on the test sentences
 
 
 @dataclass(frozen=True)
 class PadsParams:
-    """Padding, told or not told."""
+    """Controls of the bench on padding, with and without the mask."""
 
     view: str = view((*MEASURED, "own", "tokens"), "accuracy")
     text: str = text_input(REVIEW, MAX_PASTED_CHARS, above=True, when=on(view=("own", "tokens")))
@@ -41,7 +41,7 @@ class PadsParams:
 
 
 def own_padding(p: PadsParams, show: Show) -> None:
-    """A student's sentence with more and more padding."""
+    """Show a student's sentence with more and more padding."""
     classified(p.model, p.text, encoding.MAX_TOKENS, show)
     if p.view == "tokens":
         short = show.run(padding.pad_user_text, p.model, p.text, shipped.LENGTHS[:1])
@@ -85,7 +85,7 @@ def padded(p: PadsParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class DirectionsParams:
-    """Both ways, only left, only right."""
+    """Controls of the bench on the attention direction."""
 
     view: str = view(("class", "own"), "class")
     text: str = text_input(FILMS, MAX_PASTED_CHARS, above=True, when=on(view="own"))

@@ -1,4 +1,4 @@
-"""Two systems on the same sentences, and one system with several seeds, in sentences."""
+"""Notes that compare two systems, and one system over several seeds."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from seqviz.stats.proportions import Paired
 
 
 def say_compared(names: tuple[str, str], pair: Paired, show: Show) -> None:
-    """McNemar's test of two systems in one sentence under the figure."""
+    """State McNemar's test of two systems."""
     verdict = show.text(f"readout.{pair.verdict}")
     show.shared_note("readout.mcnemar", first=names[0], second=names[1], pair=pair, verdict=verdict)
 
 
 def say_against(result: Tuned, name: str, other: str, show: Show) -> None:
-    """A trained classifier's first run against another system: the objection as a sentence."""
+    """Compare a trained classifier's first run with another system."""
     run_predictions = show.run(systems.first_run, other, name="other")
     positive = show.run(systems.truth, name="positive")
     pair = show.derive(result.against, run_predictions.right, positive, name="pair")
@@ -23,7 +23,7 @@ def say_against(result: Tuned, name: str, other: str, show: Show) -> None:
 
 
 def say_runs(answers: SystemPredictions, show: Show) -> None:
-    """What the random seeds of a system do, beside its interval, which is of the sentences."""
+    """State the variation between seeds, which the interval over sentences does not include."""
     facts = answers.between_seeds(show.run(systems.truth, name="positive"))
     alone = "no_seed" if answers.system in systems.WITHOUT_SEED else "one_seed"
     key = alone if facts["runs"] == 1 else "seeds_between"

@@ -1,4 +1,4 @@
-"""The encoders on offer, and a student's own sentence read by one of them."""
+"""Encoders of the lesson's menu, and a student's sentence read by one of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from seqviz.lessons.framework.controls import choice
 from seqviz.lessons.framework.show import Show
 from seqviz.models import pretrained, store, texts
 
-# Of the reviews, e5 has no vectors yet: twelve layers take seven minutes for them.
+# e5 is left out: it has no vectors of the reviews, and its twelve layers take seven minutes.
 MODELS = {
     record.name: record
     for record in store.available()
@@ -21,24 +21,31 @@ DEFAULT = shipped.MODEL if shipped.MODEL in MODELS else next(iter(MODELS), shipp
 REVIEW = "The story is simple, but the acting is wonderful and the film is a delight to watch."
 FILMS = "This is one of the best films of the year."
 MAX_PASTED_CHARS = 2000  # characters of a text field
-MAX_SENTENCE_TOKENS = 60  # tokens of a student's sentence that can be chosen
+MAX_SENTENCE_TOKENS = 60  # maximum number of selectable tokens of a student's sentence
 TESTED_ON = (200, 500, shipped.SENTENCES)
 
 
 def several(values: Mapping[str, Any]) -> bool:
-    """Whether there is an encoder to choose."""
+    """Return True where there is more than one encoder."""
     return len(MODELS) > 1
 
 
 def model_menu() -> Any:
-    """Which encoder; not asked where there is only one."""
+    """Return the encoder control, hidden where there is only one."""
     return choice(tuple(MODELS) or (DEFAULT,), DEFAULT, menu=True, more=True, when=several)
 
 
 def read(model: str, text: str, longest: int, show: Show) -> tuple[str, ...]:
-    """The tokens of a student's sentence; a refusal where there are none.
+    """Return the tokens of a student's sentence; a caption says where some are left out.
 
-    longest: how many are read, [CLS] and [SEP] among them; where that is not all, the page says so.
+    Args:
+        model: name of the encoder.
+        text: the sentence.
+        longest: maximum number of tokens, including [CLS] and [SEP].
+        show: host of the bench.
+
+    Raises:
+        MessageError: there are no tokens.
     """
     result = texts.tokens(pretrained.load(model), text)
     pieces = result.pieces[1:-1]
@@ -51,14 +58,14 @@ def read(model: str, text: str, longest: int, show: Show) -> tuple[str, ...]:
 
 
 def classified(model: str, text: str, longest: int, show: Show) -> None:
-    """The model is here with its standard head, and there is something to read."""
+    """Require the model, its standard head, and a text."""
     show.model(model)
     need_head(model, show)
     read(model, text, longest, show)
 
 
 def choose_token(text: str, position: int, show: Show) -> int:
-    """The tokens to click on; the place of the chosen one, [CLS] being 0."""
+    """Show the tokens to click on and return the position of the chosen one; [CLS] is 0."""
     show.model(shipped.MODEL)
     pieces = read(shipped.MODEL, text, texts.MAX_TEXT_TOKENS, show)
     show.caption(show.words("note.guess_pieces"))
@@ -71,7 +78,7 @@ def choose_token(text: str, position: int, show: Show) -> int:
 
 
 def need_head(model: str, show: Show) -> None:
-    """The standard head is there, or can be fitted at once; else the vectors that it needs wait."""
+    """Require the standard head or the features to fit it; otherwise compute these in a job."""
     if not (heads.has_standard_head(model) or features.ready(model)):
         show.note("features_first")
         show.job(features.make, name="made", model=model)

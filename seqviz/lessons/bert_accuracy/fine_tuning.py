@@ -1,4 +1,4 @@
-"""Weights that are trained: heads, last layers, adapters, all; settings; train() and eval()."""
+"""Benches on training: heads, last layers, adapters, all weights; search; modes."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ from seqviz.models import pretrained
 
 RATES = (1e-5, 3e-5, 5e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
 TRAINED_ON = (50, 100, 200, 500, 1000, 2000, 4000, 7272)
-HEADS_A_SECOND = 200_000  # sentences that the training of heads reads in a second
+HEADS_A_SECOND = 200_000  # sentences per second in the training of heads
 MIXED = "The acting is fine, but the story is not as funny as it wants to be."
 
 
 def say_trained(result: Tuned, show: Show) -> None:
-    """Read-outs of a trained classifier."""
+    """Show the read-outs of a trained classifier."""
     positive = show.run(systems.truth, name="positive")
     show.readout("trained", result.tested, positive)
     show.readout("spread", result.spread, positive)
@@ -53,7 +53,7 @@ def say_trained(result: Tuned, show: Show) -> None:
 
 @dataclass(frozen=True)
 class HeadsParams:
-    """A head on the frozen encoder: trained while you watch."""
+    """Controls of the bench on heads on the frozen encoder."""
 
     feature: str = choice(FEATURES, shipped.HEAD.feature)
     head_rate: float = stops(RATES, shipped.HEAD.head_rate)
@@ -65,14 +65,18 @@ class HeadsParams:
 
 
 def of_head(p: HeadsParams) -> TuneSettings:
-    """What is trained on the frozen encoder."""
+    """Return the settings of a head's training."""
     return TuneSettings(
         p.model, "head", p.feature, p.sentences, p.epochs, head_rate=p.head_rate, runs=p.runs
     )
 
 
 def class_heads(p: HeadsParams, show: Show) -> SeedExperiment:
-    """How often each seat's own head is right on the test sentences."""
+    """Return the class experiment: accuracy of each seat's head on the test sentences.
+
+    Raises:
+        PendingError: the features of the encoder are missing.
+    """
     show.model(p.model)
     if not features.ready(p.model):
         raise PendingError(show.words("note.features_first"))
@@ -106,13 +110,13 @@ def head(p: HeadsParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class TuneParams:
-    """More than the head: last layers, adapters, all weights."""
+    """Controls of the bench on training last layers, adapters or all weights."""
 
     regime: str = choice(("top", "lora", "all"), "all")
     layers: int = slider(1, 6, 2, when=on(regime="top"))
     rank: int = stops((1, 2, 4, 8, 16, 32), 8, when=on(regime="lora"))
     rate: float = stops(RATES[:6], shipped.TUNE.rate, when=on(regime=("top", "all")))
-    # Each regime opens with the run that is there: adapters need a larger rate.
+    # Each regime opens with its shipped run; adapters need a larger rate.
     lora_rate: float = stops(RATES[:6], shipped.TUNED["lora"].rate, when=on(regime="lora"))
     sentences: int = stops(TRAINED_ON, shipped.TUNE.sentences)
     epochs: int = slider(1, 5, shipped.TUNE.epochs)
@@ -146,7 +150,7 @@ def tune(p: TuneParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class CountParams:
-    """How many weights are trained."""
+    """Controls of the bench on trainable parameters."""
 
     network: str = choice(tuple(counting.CONFIGS), "bert_base", menu=True)
     regime: str = choice(("head", "top", "lora", "all"), "head")
@@ -166,7 +170,7 @@ def count(p: CountParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class SearchParams:
-    """Looking for a learning rate and a batch size within a budget."""
+    """Controls of the bench on the search for learning rate and batch size."""
 
     view: str = view(("surface", "race"), "surface")
     method: str = choice(METHODS, "bayes", when=on(view="surface"))
@@ -199,7 +203,7 @@ def find_settings(p: SearchParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class ModesParams:
-    """train() and eval()."""
+    """Controls of the bench on train() and eval()."""
 
     text: str = text_input(MIXED, MAX_PASTED_CHARS, above=True)
     repeats: int = slider(5, 50, 20)

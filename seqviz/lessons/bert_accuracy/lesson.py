@@ -1,4 +1,4 @@
-"""Masked or not: what the word means four times, and what each costs in accuracy."""
+"""Declaration of the lesson "Masked or not"."""
 
 from __future__ import annotations
 
@@ -40,12 +40,17 @@ JUDGED = ((80, 100), (1600, 2000), (320, 400), (45, 50), (500, 1000))
 
 
 def replaced(tokens: int, share: int) -> float:
-    """Tokens that BERT's training replaces by another one; share: of the selected, in percent."""
+    """Return the number of tokens that BERT's training replaces by another token.
+
+    Args:
+        tokens: number of tokens.
+        share: selected tokens, in percent.
+    """
     return tokens * share / 100 * 0.1
 
 
 def margin(right: int, n: int) -> float:
-    """The width of a Wilson interval in percentage points."""
+    """Return the width of a Wilson interval in percentage points."""
     result = proportions.of(right, n)
     return 100 * (result.high - result.low)
 

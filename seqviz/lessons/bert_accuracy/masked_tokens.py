@@ -1,4 +1,4 @@
-"""Words and tokens that are hidden: sentiment under masking, and BERT's own task."""
+"""Benches on masked words and tokens: sentiment under masking, BERT's pretraining task."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from seqviz.lessons.framework.controls import (
 from seqviz.lessons.framework.controls import select_slider as stops
 from seqviz.lessons.framework.show import Show
 
-UNLIKELY = 100  # guesses
+UNLIKELY = 100  # target: the truth has a rank above this
 
 
 @dataclass(frozen=True)
 class MaskedParams:
-    """Sentiment while words are masked."""
+    """Controls of the bench on sentiment under masking."""
 
     view: str = view(("class", "own"), "class")
     text: str = text_input(REVIEW, MAX_PASTED_CHARS, above=True, when=on(view="own"))
@@ -53,7 +53,7 @@ class MaskedParams:
 
 
 def own_masking(p: MaskedParams, show: Show) -> None:
-    """A student's sentence under the knife."""
+    """Show a student's sentence with masked words."""
     classified(p.model, p.text, word_masking.MAX_USER_TOKENS, show)
     masking = show.run(word_masking.mask_user_text, p.model, p.text)
     masked = corruption.count(p.share / 100, len(masking.words))
@@ -94,7 +94,7 @@ def masking(p: MaskedParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class FillParams:
-    """The tokens that BERT's training hides."""
+    """Controls of the bench on masked-token prediction."""
 
     view: str = view(("treatments", "share"), "treatments")
     selected: int = slider(5, 100, 15, 5, unit="percent")
@@ -134,7 +134,7 @@ def fill_in(p: FillParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class GuessParams:
-    """One token of one's own sentence."""
+    """Controls of the bench on one token of a student's sentence."""
 
     text: str = text_input(FILMS, MAX_PASTED_CHARS, above=True)
     place: int = step_slider(1, MAX_SENTENCE_TOKENS, 7)

@@ -1,4 +1,4 @@
-"""Any two systems on the same sentences."""
+"""Bench that compares any two systems on the same sentences."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from seqviz.stats.proportions import Paired, Proportion
 
 Runs: TypeAlias = Mapping[str, systems.RunPredictions]
 Names: TypeAlias = tuple[str, str]
-READ = 30  # sentences to read, of those on which two systems differ
+READ = 30  # maximum number of differing sentences listed
 PAIRS = ("running", "paired", "confusion")  # views of two systems
 
 
 @dataclass(frozen=True)
 class CompareParams:
-    """Any two systems on the same sentences."""
+    """Controls of the bench on two systems."""
 
     view: str = view(("systems", *PAIRS), "systems")
     first: str = choice(systems.NAMES, "all", menu=True)
@@ -44,14 +44,14 @@ class CompareParams:
 def say_random_head(
     answers: tuple[SystemPredictions, ...], guess: Proportion, positive: np.ndarray, show: Show
 ) -> None:
-    """A head that has learned nothing, the warning: an interval of the sentences knows no seeds."""
+    """Warn that an interval over sentences ignores seeds, with a head that learned nothing."""
     worst, *_, best = runs = next(a for a in answers if a.system == "random_head").runs(positive)
     key = "random_seeds" if best.low > guess.share else "random_seeds_within"
     show.note(key, runs=len(runs), worst=worst, best=best, guess=guess)
 
 
 def all_systems(chosen: str, positive: np.ndarray, show: Show) -> None:
-    """Every system of the lesson, one of them chosen."""
+    """Show every system of the lesson, with one highlighted."""
     answers = show.run(systems.answers)
     guess = show.run(systems.majority, name="guess")
     show.figure(system_accuracies, answers, positive, chosen, guess, reported.REPORTED)
@@ -61,7 +61,7 @@ def all_systems(chosen: str, positive: np.ndarray, show: Show) -> None:
 
 
 def draw_pair(p: CompareParams, runs: Runs, pair: Paired, names: Names, show: Show) -> None:
-    """Two systems sentence by sentence, in the view that is chosen."""
+    """Show two systems in the chosen view."""
     n, positive = p.sentences, show.run(systems.truth, name="positive")
     if p.view == "paired":
         show.figure(paired_answers, pair, names)
@@ -76,7 +76,7 @@ def draw_pair(p: CompareParams, runs: Runs, pair: Paired, names: Names, show: Sh
 
 
 def list_differing(runs: Runs, n: int, show: Show) -> None:
-    """The first sentences on which two systems differ, to read."""
+    """List the first sentences on which two systems differ."""
     differ = systems.differing(runs["first"], runs["second"], n)
     if not differ:
         return
