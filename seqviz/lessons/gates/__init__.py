@@ -1,4 +1,4 @@
-"""The lesson "Gates": its declaration, and each bench as a function."""
+"""The lesson "Gates": its declaration, and a function for each bench."""
 
 from seqviz.lessons.gates.lesson import (
     agree,

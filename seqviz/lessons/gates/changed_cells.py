@@ -1,4 +1,4 @@
-"""Cells that are changed after training: gates that are held, and the equations of others."""
+"""Benches on cells changed after training: forced gates, variants of the equations."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from seqviz.lessons.framework.lesson import read_params
 from seqviz.lessons.framework.show import Show
 from seqviz.lessons.gates.trained_network import CELLS, WatchParams, chosen, show_answer
 
-HALF_A_BIT = 0.5  # per character, that a constant gate may cost
+HALF_A_BIT = 0.5  # target: maximum cost of a constant gate in bits per character
 
 
 def held(cell: str, symbol: str, default: float, low: float = 0.0) -> Any:
-    """The value of one forced gate; shown when that gate is among the forced ones."""
+    """Return the slider of one forced gate, shown while that gate is forced."""
     forced = on(**{"cell": cell, f"gates_{cell}": symbol})
     return slider(low, 1.0, default, 0.01, when=forced)
 
 
 @dataclass(frozen=True)
 class ForceParams:
-    """Which gates are held, where, and at what."""
+    """Controls of the bench on forced gates."""
 
     cell: str = choice(CELLS, "lstm")
     gates_lstm: tuple[str, ...] = choice(
@@ -78,8 +78,8 @@ def force(p: ForceParams, show: Show) -> None:
 
 
 def say_limit(values: Mapping[str, float], growth: float, show: Show) -> None:
-    """Name the cell whose gates are held at 0 or 1 for all units and steps."""
-    if values == {"f": 1.0}:  # no growth: one step, or a state that shrinks
+    """Name the special case of gates held at 0 or 1 for all units and steps."""
+    if values == {"f": 1.0}:  # growth is 0 for one step or a shrinking state
         show.note("of_1997" if growth > 0 else "of_1997_short", power=growth)
     elif values.get("i") == 0 and values.get("f") == 0:
         show.note("empty_cell")
@@ -89,13 +89,13 @@ def say_limit(values: Mapping[str, float], growth: float, show: Show) -> None:
 
 @dataclass(frozen=True)
 class ConventionsParams:
-    """Whose equations the weights are put into."""
+    """Controls of the bench on variants of the equations."""
 
     cell: str = choice(CELLS, "gru")
 
 
 def names_of(variants: Sequence[str], show: Show) -> str:
-    """Names of variants, one after the other."""
+    """Return the names of variants as a list."""
     names = [show.words(f"variant.{variant}") for variant in variants]
     return show.words("metric.same.joined").join(names) or "–"
 

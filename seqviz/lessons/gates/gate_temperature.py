@@ -1,4 +1,4 @@
-"""A network with one little job, its gates softer or harder than they were trained."""
+"""Bench on a small trained network with softer or harder gates."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ TEMPERATURES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.
 
 
 def units_of(values: Any) -> int:
-    """How many units the bundled network of a task has."""
+    """Return the number of units of a task's bundled network."""
     return tiny.recommended(values["task"], values["cell"]).hidden
 
 
 def steps_of(values: Any) -> int:
-    """How many steps the bundled example of a task has."""
+    """Return the number of steps of a task's bundled example."""
     return len(encoding.marks(tasks.EXAMPLES[values["task"]], ()))
 
 
 @dataclass(frozen=True)
 class SingleGateParams:
-    """A network with one little job, its gates softer or harder than they were trained."""
+    """Controls of the bench on gate temperature."""
 
     view: str = view(("mask", "unit", "cell"), "mask")
     temperature: float = stops(TEMPERATURES, 1.0)

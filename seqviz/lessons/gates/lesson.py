@@ -1,4 +1,4 @@
-"""Gate activations: what do LSTM and GRU keep, and what do they drop?"""
+"""Declaration of the lesson "Gate activations"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tiny network that learns while you watch, and how many parameters a cell has."""
+"""Benches on the training of a tiny network, and on the parameters of a cell."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from seqviz.lessons.gates.trained_network import CELLS
 
 @dataclass(frozen=True)
 class LearnParams:
-    """A tiny network that learns while you watch."""
+    """Controls of the bench on the training of a tiny network."""
 
     view: str = view(("training", "gates", "longer"), "training")
     task: str = choice(tasks.TASKS, "count", menu=True)
     cell: str = choice(CELLS, "lstm", when=on(view=("training", "gates")))
     symbol: str = choice(activations.LSTM_SYMBOLS, "c", when=on(view="gates", cell="lstm"))
     symbol_gru: str = choice(activations.GRU_SYMBOLS, "h", when=on(view="gates", cell="gru"))
-    # The networks of the view "longer" come with the app, and have their seeds.
+    # The view "longer" uses shipped networks with fixed seeds.
     seed: int = seed(0, more=True, when=on(view=("training", "gates")))
 
 
@@ -59,7 +59,7 @@ def learn(p: LearnParams, show: Show) -> None:
 
 
 def longer(p: LearnParams, show: Show) -> None:
-    """Both cells as they come with the app, on sequences up to three times as long."""
+    """Show both shipped cells on sequences up to three times as long."""
     by_length = show.run(gates.by_length, p.task)
     show.figure(accuracy_by_length, by_length)
     twice = 2 * by_length.trained
@@ -77,7 +77,7 @@ def longer(p: LearnParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class SizeParams:
-    """How large a cell is."""
+    """Controls of the bench on the size of a cell."""
 
     inputs: int = stops((1, 2, 4, 8, 16, 32, 64, 128, 256, 512), 1)
     hidden: int = stops((1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024), 32)

@@ -1,4 +1,4 @@
-"""Trained networks: what their gates do, what a unit stands for, which verb they expect."""
+"""Benches on trained networks: their gates, the meaning of a unit, verb agreement."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from seqviz.lessons.gates.unit_notes import between, say_arithmetic
 from seqviz.models import checkpoints
 
 CELLS = ("lstm", "gru")
-WORDED = ("characters", "sentiment")  # kinds that read words
-MAX_PASTED_CHARS = 10_000  # characters that a text field takes; MAX_SYMBOLS of them are read
+WORDED = ("characters", "sentiment")  # kinds with words as input
+MAX_PASTED_CHARS = 10_000  # limit of a text field; MAX_SYMBOLS symbols are read
 PROSE = (
     'The plot is thin and the jokes are old, but the two leads are so good that you forget it. "It '
     'is not a great film," he said, "but it is never dull."'
@@ -43,34 +43,34 @@ SECOND = (
 )
 AGREEMENT = "The flights the airline was cancelling"
 SINGULAR = "The flight the airline was cancelling"
-LASTING = 20.0  # steps: a time constant above is said to be long
+LASTING = 20.0  # time constant in steps above which a unit counts as lasting
 
 
 def typed(kind: str, text: str) -> Any:
-    """What the networks of one kind read."""
+    """Return the text control of one kind of network."""
     return text_input(text, MAX_PASTED_CHARS, when=on(kind=kind))
 
 
 def symbols_of(values: Any) -> int:
-    """How many symbols of its text the chosen network reads."""
+    """Return the number of symbols that the chosen network reads."""
     kind = values["kind"]
     return symbols_in(f"{kind}_{values['cell']}", values[kind])
 
 
 @lru_cache(64)
 def symbols_in(network: str, text: str) -> int:
-    """How many symbols of a text a network reads."""
+    """Return the number of symbols of a text that a network reads."""
     return observation.symbols_read(checkpoints.load(network), text)
 
 
 def units_seen(values: Any) -> int:
-    """How many units the chosen network has."""
+    """Return the number of units of the chosen network."""
     return checkpoints.load(f"{values['kind']}_{values['cell']}").weights.hidden
 
 
 @dataclass(frozen=True)
 class WatchParams:
-    """A trained network and what it reads; the benches on forcing and conventions read it too."""
+    """Controls of the trained network and text; the benches on forcing and variants read them."""
 
     view: str = view(("map", "unit", "cell", "saturation"), "map")
     kind: str = choice(NETWORK_KINDS, "characters", menu=True)
@@ -86,7 +86,7 @@ class WatchParams:
     rank: int = slider(1, 256, 1, when=on(view=("map", "unit", "cell")), within=units_seen)
     step: int = step_slider(1, MAX_SYMBOLS, 12, within=symbols_of)
     order: str = choice(activations.ORDERS, "correlation", menu=True, more=True)
-    # Little jobs have no words: their units are compared with the position alone.
+    # The small tasks have no words, so their units are compared with the position only.
     feature: str = choice(
         activations.FEATURES, "in_word", menu=True, more=True, when=on(kind=WORDED)
     )
@@ -94,12 +94,12 @@ class WatchParams:
 
 
 def chosen(p: WatchParams, cell: str | None = None) -> tuple[str, str]:
-    """The network's name and the text it reads."""
+    """Return the network's name and its text."""
     return f"{p.kind}_{cell or p.cell}", getattr(p, p.kind)
 
 
 def card_line(name: str, show: Show) -> str:
-    """How good the network is, beside its baselines, from its card."""
+    """Return the network's quality and its baselines, from its card."""
     card, kind = checkpoints.card(name), name.split("_")[0]
     if kind != "characters":
         return show.words(f"note.card_{kind if kind == 'sentiment' else 'task'}", card=card)
@@ -110,7 +110,7 @@ def card_line(name: str, show: Show) -> str:
 
 
 def show_answer(name: str, observed: observation.Observation, show: Show) -> None:
-    """The answer after the last step, as a read-out, and beside it how sure it is."""
+    """Show the answer after the last step and its probability."""
     if observed.kind == "characters":
         show.readout(name, observed.bits_per_character, caption=show.words("metric.answer.bits"))
     elif observed.kind == "sentiment":
@@ -122,7 +122,7 @@ def show_answer(name: str, observed: observation.Observation, show: Show) -> Non
 
 
 def draw_passage(observed: observation.Observation, unit: int, step: int, show: Show) -> None:
-    """The text that was read, colored by what the chosen unit did at each symbol."""
+    """Show the text, colored by the chosen unit's value at each symbol."""
     gap = "" if observed.kind == "characters" else " "
     show.passage(
         [piece + gap for piece in observed.pieces],
@@ -135,7 +135,7 @@ def draw_passage(observed: observation.Observation, unit: int, step: int, show: 
 
 
 def say_what_was_cut(observed: observation.Observation, show: Show, marked: bool = False) -> None:
-    """What was not read, or not known; marked: in the text under the figure."""
+    """State what was not read or is unknown, `marked` where the passage marks it."""
     if observed.left_out:
         show.note("cut", limit=len(observed.pieces), left=observed.left_out)
     if observed.unknown.any():
@@ -146,7 +146,7 @@ def say_what_was_cut(observed: observation.Observation, show: Show, marked: bool
 def say_unit(
     observed: observation.Observation, unit: int, order: str, feature: str, show: Show
 ) -> None:
-    """Where a unit goes in words, and what it means that it was chosen as the best of many."""
+    """State the range or direction of a unit, and the selection effect of the best of many."""
     facts = observed.direction(unit)
     if facts.variant == "none":
         span = between(facts["low"], facts["high"], show)
@@ -161,7 +161,7 @@ def say_unit(
 
 
 def say_saturation(observed: observation.Observation, show: Show) -> None:
-    """How often each gate is nearly shut or open, and how many units keep for long."""
+    """State how often each gate is saturated, and the number of lasting units."""
     for gate in observed.gates:
         result = activations.saturation(activations.activation(observed.trace, gate))
         show.note("saturation", gate=gate, shut=result.left.mean(), open=result.right.mean())
@@ -207,7 +207,7 @@ def watch(p: WatchParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class MeaningParams:
-    """A property of texts, one on which a unit is looked for, and one on which it is scored."""
+    """Controls of the bench on the meaning of a unit."""
 
     feature: str = choice(searching.FEATURES, "quotes", menu=True)
     cell: str = choice(CELLS, "lstm")
@@ -230,7 +230,7 @@ def meaning(p: MeaningParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class AgreementParams:
-    """A sentence, and the two words that could come next."""
+    """Controls of the bench on verb agreement."""
 
     text: str = text_input(AGREEMENT)
     other: str = text_input(SINGULAR)
@@ -263,7 +263,7 @@ def agree(p: AgreementParams, show: Show) -> None:
 
 
 def say_effects(both: agreement.AgreementPair, show: Show) -> None:
-    """What the word in which the sentences differ does there, a word later, and for how long."""
+    """State the effect of the differing word at its step, one word later, and its duration."""
     for network in both.first.networks:
         facts = both.compared(network)
         show.note(f"effect.{facts.variant}", cell=network.rsplit("_", 1)[-1].upper(), **facts)

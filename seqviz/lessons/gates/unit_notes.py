@@ -1,4 +1,4 @@
-"""Sentences about one unit: where its value lies, and a step of it in numbers."""
+"""Notes on one unit: the range of its value, and a step in numbers."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from seqviz.lessons.framework.show import Show
 
 
 def between(low: float, high: float, show: Show) -> str:
-    """Where a quantity lies over the steps; one number where both ends read the same."""
+    """Return the range of a quantity, or one number where both ends round to the same."""
     ends = {"low": number(low), "high": number(high)}
     return show.words("note.stays" if ends["low"] == ends["high"] else "note.lies", **ends)
 
 
 def term(value: float) -> str:
-    """A number behind a sign of arithmetic: a negative one stands in brackets."""
+    """Return a number for a term of a sum, in parentheses if negative."""
     return number(value) if value >= 0 else f"({number(value)})"
 
 
 def say_arithmetic(
     now: observation.LSTMStep | observation.GRUStep, unit: int, step: int, show: Show
 ) -> None:
-    """The step of one unit as a sum with its numbers."""
+    """State the step of one unit as a sum with its numbers."""
     if isinstance(now, observation.LSTMStep):
         retained, written, result = now.f * now.c_before, now.i * now.g, now.c
         values = {"keep": now.f, "before": now.c_before, "write": now.i, "new": now.g}
