@@ -1,4 +1,4 @@
-"""The lesson "GPT and decoding": its declaration, and each bench as a function."""
+"""The lesson "GPT and decoding": its declaration, and a function for each bench."""
 
 from seqviz.lessons.gpt.lesson import (
     again,

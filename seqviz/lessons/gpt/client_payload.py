@@ -1,4 +1,4 @@
-"""What the first bench of GPT and decoding answers a moving hand with, in the browser."""
+"""Payload for the in-browser rendering of the first bench of "GPT and decoding"."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from seqviz.lessons.framework.output import Note
 from seqviz.lessons.framework.show import Show
 from seqviz.lessons.gpt.generation import DECODER, read
 
-FEW, EVEN = 5, 2.2  # the goal: tokens that are left, bits of entropy
-ROUNDING = 1e-9  # of a probability: two orders of the same filters agree as far as that
-# Every filter is on and one cuts, but not the likeliest: a figure with every mark and word.
+FEW, EVEN = 5, 2.2  # target: maximum tokens kept, minimum entropy in bits
+ROUNDING = 1e-9  # tolerance of probabilities under two orders of the same filters
+# All filters are on and one cuts less likely tokens, so the figure has every mark and text.
 _ALL = Chain(1.000001, temperature=0.9, top_k=3, top_p=0.999, min_p=1e-6, typical=0.999999)
 _SAID = ("token", "u", "low", "high", "filters", "kept", "cut", "entropy", "before", "apart")
 _ALT = ("first", "before", "after", "kept", "cut", "u", "low", "high")
@@ -29,11 +29,11 @@ _WORDS = ("note.scores", "note.scores_none", "note.order", "note.order_same")
 
 
 def scores_sent(p: Any, show: Show) -> dict[str, Any]:
-    """Scores of the vocabulary, and the figure and the words that are filled in with numbers.
+    """Return the scores of the vocabulary, and the figure and texts with placeholders.
 
-    A note stands for its HTML.
-    half: all scores as half floats; first: those of `ids`, the likeliest tokens, as float32. What
-    is rounded up beyond the last of these is that one (`compute.gpt.draw.scores`).
+    A note stands for its HTML. "half" has all scores as float16, "first" those of "ids", the
+    likeliest tokens, as float32. Scores rounded up beyond the last of these are clipped to it
+    (`compute.gpt.draw.scores`).
     """
     read(show, p.text)
     before = len(show.output.items)
@@ -77,7 +77,7 @@ def _target(reached: bool, show: Show) -> Note:
 
 
 def vocabulary(p: Any, show: Show) -> list[str]:
-    """How each token is written, for a draw that falls on none of the likeliest."""
+    """Return the text of every token, for a draw outside the likeliest ones."""
     read(show, p.text)
     count = len(show.run(next_token, DECODER, p.text).scores)
     return list(show.run(pieces, DECODER, tuple(range(count)), name="pieces"))

@@ -1,4 +1,4 @@
-"""Whole texts of a decoder: trees, surprise, repetition, examples in the prompt, and the bill."""
+"""Benches on whole texts of a decoder: trees, surprisal, repetition, few-shot prompts, cost."""
 
 from __future__ import annotations
 
@@ -53,23 +53,23 @@ from seqviz.models.registry import DEFAULTS
 
 R = TypeVar("R")
 DECODER = DEFAULTS["decoder"]
-MAX_PASTED_CHARS = 1_000  # characters of a text that is read anew after every press
+MAX_PASTED_CHARS = 1_000  # limit of a text that is read after every interaction
 STORY = "Once upon a time"
 AGAIN = "The weather is nice today."
-LOOP = 48  # tokens of a greedy text
+LOOP = 48  # number of tokens of a greedy text
 REVIEW = "A slow and pointless film, but the music is wonderful."
 ARTICLE = "It snowed all night in Boston. Schools are closed today, and most buses are late."
 SUMMARY = "Snow closes the schools of Boston."
 
 
 def read(show: Show, text: str) -> None:
-    """The model is here, and the text is short enough for a pass after every press."""
+    """Require the model, and a text short enough for a pass after every interaction."""
     show.model(DECODER, text)
     ready.check_interactive_length(DECODER, text)
 
 
 def job_on_text(show: Show, function: Callable[..., R], so_far: FigureCall, **request: Any) -> R:
-    """Run a job on the reader's text; what came with the app waits for no model."""
+    """Run a job on the reader's text; a shipped result needs no model."""
     request = {"model": DECODER, **request}
     if precomputed.find(function, request) is None:
         read(show, request["text"])
@@ -78,7 +78,7 @@ def job_on_text(show: Show, function: Callable[..., R], so_far: FigureCall, **re
 
 @dataclass(frozen=True)
 class FuturesParams:
-    """A tree of what may follow, and the ways of greedy decoding, beams and draws in it."""
+    """Controls of the bench on the tree of continuations."""
 
     prompt: str = text_input(STORY, MAX_PASTED_CHARS, above=True)
     beams: int = step_slider(1, 6, 3)
@@ -102,7 +102,7 @@ def futures(p: FuturesParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class LikelyParams:
-    """How likely texts of people are, and texts of five ways of writing."""
+    """Controls of the bench on the surprisal of human and generated texts."""
 
     method: str = choice(METHODS[1:], "greedy", menu=True)
 
@@ -120,7 +120,7 @@ def likely(p: LikelyParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class AgainParams:
-    """A sentence that is repeated, and a greedy text that repeats itself."""
+    """Controls of the bench on repetition."""
 
     view: str = view(("copies", "loop"), "copies")
     copied: str = text_input(AGAIN, 200, when=on(view="copies"), above=True)
@@ -140,7 +140,7 @@ def again(p: AgainParams, show: Show) -> None:
 
 
 def say_loop(p: AgainParams, show: Show) -> None:
-    """A greedy text, and how much of it stood there before."""
+    """Show a greedy text, and how much of it repeats."""
     filters = Chain(penalty=p.penalty) if p.penalty != 1 else None
     continuation = job_on_text(
         show, greedy, (written_bits,), text=p.opening, count=LOOP, after=(), filters=filters
@@ -153,14 +153,14 @@ def say_loop(p: AgainParams, show: Show) -> None:
 
 
 def show_bits(continuation: Continuation, show: Show) -> None:
-    """A text under the figure, each token on the color of its surprise."""
+    """Show a text with each token colored by its surprisal."""
     bits = continuation.bits / max(8.0, float(continuation.bits.max()))
     show.passage(continuation.spelled, bits, signed=False, title=show.words("note.pieces"))
 
 
 @dataclass(frozen=True)
 class ShotsParams:
-    """Solved examples in the prompt: on many reviews, or one prompt to read."""
+    """Controls of the bench on few-shot prompts."""
 
     view: str = view(("many", "one"), "many")
     amount: int = stops(AMOUNTS[:-1], 2, when=on(view="one"))
@@ -184,7 +184,7 @@ def shots(p: ShotsParams, show: Show) -> None:
 
 
 def say_prompt(p: ShotsParams, show: Show) -> None:
-    """One prompt as the model reads it, and what it would say next."""
+    """Show one prompt as the model reads it, and the prediction."""
     show.model(DECODER)
     prompt = show.derive(build_prompt, p.review, p.amount, p.condition, p.draw, name="prompt")
     if p.layout == "chat":
@@ -207,7 +207,7 @@ def say_prompt(p: ShotsParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class CostParams:
-    """Words and readings: time with a cache, sizes, and which tokens carry loss."""
+    """Controls of the bench on cost: cache times, sizes, loss masking."""
 
     view: str = view(("time", "summary", "training", "sizes"), "time")
     given: int = slider(1, 200, 5, when=on(view="time"))
@@ -235,7 +235,7 @@ def cost(p: CostParams, show: Show) -> None:
 
 
 def say_losses(p: CostParams, show: Show) -> None:
-    """Which tokens of a text are scored, and what a context saves."""
+    """Show which tokens of a text are scored, and the effect of a context."""
     if p.view == "training":
         read(show, p.document)
         result = show.run(scored, DECODER, p.document)
@@ -252,7 +252,7 @@ def say_losses(p: CostParams, show: Show) -> None:
 
 
 def say_sizes(show: Show) -> None:
-    """The GPT family, counted."""
+    """Show the parameters of the GPT family."""
     models = tuple(
         show.run(architectures.architecture, name, name=name) for name in architectures.FAMILY
     )
@@ -263,5 +263,5 @@ def say_sizes(show: Show) -> None:
 
 
 def read_anew(prompt: int, written: int) -> float:
-    """How many times is a token read for `written` tokens behind a prompt, without a cache?"""
+    """Return the number of tokens read to generate `written` tokens without a cache."""
     return readings(prompt, written, cached=False)

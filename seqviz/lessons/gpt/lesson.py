@@ -1,4 +1,4 @@
-"""GPT and decoding: from the scores of a next token to a text, and what a likely text is worth."""
+"""Declaration of the lesson "GPT and decoding"."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ lesson.exercise(
     within=0.5,
 )
 
-# It came with the app: the page needs no model for it.
+# The result is shipped, so the page needs no model.
 lesson.sketch(
     "coin", kind="curve", bench="shots", values={"condition": "random"}, answer=(3, 4),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A next token from its scores to a draw, a text written token by token, and many draws."""
+"""Benches on the next token: from scores to a draw, a text by token, many draws."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from seqviz.plotting import escape
 from seqviz.plotting.tokens import short
 
 TEXT = "Hey readers, today is"  # S4's prompt
-COUNT = 12  # tokens that are written
+COUNT = 12  # number of generated tokens
 
 
 @dataclass(frozen=True)
 class ScoresParams:
-    """One next token on its way through the filters to a draw."""
+    """Controls of the bench on one next token, its filters and the draw."""
 
     text: str = text_input(TEXT, MAX_PASTED_CHARS, above=True)
     temperature: float = slider(0.1, 3.0, 1.0, 0.05)
@@ -56,12 +56,12 @@ class ScoresParams:
 
 
 def chain_of(p: ScoresParams) -> Chain:
-    """The filters as they stand."""
+    """Return the filter chain of the controls."""
     return Chain(p.penalty, p.temperature, p.top_k, p.top_p, p.min_p, p.typical, p.order)
 
 
 def class_surprise(p: ScoresParams, show: Show) -> SeedExperiment:
-    """How many bits the token has that each seat draws: its own u, the same distribution."""
+    """Return the class experiment: surprisal of each seat's token, drawn with its own u."""
     read(show, p.text)
     result = show.run(next_token, DECODER, p.text)
     after = filtered(result, chain_of(p))
@@ -99,9 +99,9 @@ def scores(p: ScoresParams, show: Show) -> None:
 
 
 def of_order(p: ScoresParams, distribution: Filtered, show: Show) -> str:
-    """How far the distribution is from that of transformers' order, where another is chosen.
+    """Return the paragraph on the difference from transformers' filter order, or "".
 
-    A paragraph of the same note: a hand that changes the order changes the words of one place.
+    It belongs to the same note, so a changed order updates a single element.
     """
     if p.order == ORDER:
         return ""
@@ -114,7 +114,7 @@ def of_order(p: ScoresParams, distribution: Filtered, show: Show) -> str:
 
 @dataclass(frozen=True)
 class GenerationParams:
-    """A text written token by token; one of them may be replaced."""
+    """Controls of the bench on a text with one replaced token."""
 
     way: str = choice(("greedy", "sampled"), "greedy")
     step: int = step_slider(1, COUNT, 2)
@@ -126,7 +126,7 @@ class GenerationParams:
 def written(
     p: GenerationParams, after: tuple[int, ...], temperature: float, name: str, show: Show
 ) -> Continuation:
-    """A text of `COUNT` tokens that begins with those of `after`."""
+    """Return a text of `COUNT` tokens that begins with those of `after`."""
     text = read_params("scores", ScoresParams).text
     if p.way == "greedy":
         return show.run(greedy, DECODER, text, COUNT - len(after), after, name=name)
@@ -158,14 +158,14 @@ def steps(p: GenerationParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class DrawsParams:
-    """Many first words from the distribution behind the filters of the first figure."""
+    """Controls of the bench on many draws of the first token."""
 
     count: int = stops((10, 20, 50, 100, 200, 500, 1000, 2000, 5000), 200)
     seed: int = seed(2)
 
 
 def behind_filters(show: Show) -> Filtered:
-    """The distribution of the first figure that is drawn from."""
+    """Return the filtered distribution of the first bench."""
     above = read_params("scores", ScoresParams)
     read(show, above.text)
     result = show.run(next_token, DECODER, above.text)
@@ -173,7 +173,7 @@ def behind_filters(show: Show) -> Filtered:
 
 
 def class_shares(p: DrawsParams, show: Show) -> SeedExperiment:
-    """How often the likeliest token comes in each seat's own draws."""
+    """Return the class experiment: share of the likeliest token in each seat's draws."""
     after = behind_filters(show)
     first = int(after.ranked[0])
     (piece,) = pieces(DECODER, (first,))
