@@ -1,4 +1,4 @@
-"""The lesson "The Transformer block": its declaration, and each bench as a function."""
+"""The lesson "The Transformer block": its declaration, and a function for each bench."""
 
 from seqviz.lessons.transformer.lesson import (
     account,

@@ -1,4 +1,4 @@
-"""Norms and cost of a Transformer block: benches of the lesson that need no text."""
+"""Benches on the Transformer block: tensors, masks, norms, depth, translation, cost."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ from seqviz.lessons.framework.controls import select_slider as stops
 from seqviz.lessons.framework.show import Show
 from seqviz.models.registry import MODELS
 
-CELLS = 200  # characters of a written tensor
-MAX_PASTED_CHARS = 200  # characters of a text of which at most 16 words are read
+CELLS = 200  # limit of a typed tensor
+MAX_PASTED_CHARS = 200  # limit of a text, of which at most 16 words are read
 EPS = (1e-12, 1e-5, 1e-3, 0.1)
 STACKS = {"two": 2, "six": 6, "twelve": 12}  # blocks
 WIDTH = 512  # of S0's encoder
 RATES = (0.0, 0.1, 0.3, 0.5)  # of dropout
 DROPPED = on(dropout=RATES[1:])
-INSIDE = on(step=tuple(range(4, len(flow.STEPS))))  # steps that each layer has
+INSIDE = on(step=tuple(range(4, len(flow.STEPS))))  # steps inside each layer
 
 
 def shape(v: Mapping[str, Any]) -> tuple[int, int, int]:
-    """Of the tensor that is written above; that of S0 where it cannot be read."""
+    """Return the shape of the typed tensor, or of S0's where it cannot be parsed."""
     try:
         result = normalization.read(v["tensor"])
     except ValueError:
@@ -64,7 +64,7 @@ def shape(v: Mapping[str, Any]) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class NormsParams:
-    """One small tensor under three norms."""
+    """Controls of the bench on one small tensor under three norms."""
 
     tensor: str = text_input(normalization.PRINTED, CELLS)
     row: int = slider(1, normalization.MOST_WORDS, 1, within=lambda v: shape(v)[0] * shape(v)[1])
@@ -76,7 +76,7 @@ class NormsParams:
 
 @dataclass(frozen=True)
 class EncoderFlowParams:
-    """The way of a text through an untrained encoder of S0's size."""
+    """Controls of the bench on a text in an untrained encoder of S0's size."""
 
     step: int = step_slider(1, len(flow.STEPS), 5)
     words: str = text_input(flow.TEXT, MAX_PASTED_CHARS)
@@ -92,7 +92,7 @@ class EncoderFlowParams:
 
 @dataclass(frozen=True)
 class MaskedSoftmaxParams:
-    """One matrix of scores under a mask, with two operators."""
+    """Controls of the bench on a mask that is added or multiplied."""
 
     scores: str = text_input(masking.SCORES, CELLS)
     mask: str = choice(masking.MASK_KINDS, "causal", menu=True)
@@ -107,7 +107,7 @@ class MaskedSoftmaxParams:
 
 @dataclass(frozen=True)
 class DepthsParams:
-    """Stacks of blocks: untrained, forward and back; and while they learn."""
+    """Controls of the bench on stacks of blocks, untrained and in training."""
 
     view: str = view((*QUANTITIES[::-1], "training"), "gradient")
     blocks: int = slider(2, MOST_BLOCKS, 24, when=on(view=QUANTITIES))
@@ -119,7 +119,7 @@ class DepthsParams:
 
 @dataclass(frozen=True)
 class PairParams:
-    """A trained encoder with its decoder that says a number."""
+    """Controls of the bench on a trained encoder-decoder that spells numbers."""
 
     view: str = view(LANGUAGES, LANGUAGES[0])
     number: str = text_input("342", 8)
@@ -134,7 +134,7 @@ own = on(design="own", view=("parameters", "operations"))
 
 @dataclass(frozen=True)
 class TransformerCostParams:
-    """Parameters, operations, cache and time."""
+    """Controls of the bench on parameters, operations, cache and time."""
 
     view: str = view(("parameters", "operations", "cache", "time"), "parameters")
     design: str = choice(
@@ -168,7 +168,7 @@ def steps(p: EncoderFlowParams, show: Show) -> None:
 
 
 def say_dropped(result: flow.Flow, step: int, full: flow.Flow, show: Show) -> None:
-    """What dropout has set to 0 at this step, and how far the output is from that without it."""
+    """State what dropout sets to 0 at this step, and its effect on the output."""
     show.readout("dropped", result.dropped, step)
     effect = show.facts(result.dropout_effect, step, full, note="dropped")
     if effect.variant == "here" and result.steps[step].name == "weights":
@@ -218,7 +218,7 @@ def depths(p: DepthsParams, show: Show) -> None:
 
 
 def say_training(settings: StackSettings, show: Show) -> None:
-    """Loss by update of the four arrangements, and how many of their runs learn."""
+    """Show the loss of the four arrangements, and how many of their runs learn."""
     progress = (losses_so_far, settings)
     result = show.job(train_stacks, settings=settings, then=(losses,), so_far=progress)
     for arrangement in ("post", "pre"):
@@ -273,7 +273,7 @@ def bill(p: TransformerCostParams, show: Show) -> None:
 
 
 def say_cache(p: TransformerCostParams, show: Show) -> None:
-    """The cache of three decoders, and what shared keys save."""
+    """Show the cache of three decoders, and the savings of shared keys."""
     models = tuple(
         show.run(architectures.architecture, name, name=name) for name in architectures.DECODERS
     )
@@ -291,7 +291,7 @@ def say_cache(p: TransformerCostParams, show: Show) -> None:
 
 
 def say_time(show: Show) -> None:
-    """Seconds of real passes, and what of them goes with the square of the length."""
+    """Show measured times, and the share that grows with the square of the length."""
     pass_times = show.job(architectures.time_passes, name="timed")
     titles = {model.name: model.title for model in MODELS if model.name in pass_times.models}
     show.figure(measured_passes, pass_times, titles)

@@ -1,4 +1,4 @@
-"""A model taken apart: what each part adds, knows by layer, and is missed for."""
+"""Benches on interpretability: logit attribution, lenses, ablation, induction heads."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ from seqviz.models.registry import DEFAULTS, MODELS
 
 DECODER, ENCODER = DEFAULTS["decoder"], DEFAULTS["encoder"]
 LAYERS = {record.name: record.layers for record in MODELS}
-MAX_PASTED_CHARS = 1_000  # characters of a text that is read anew after every press
+MAX_PASTED_CHARS = 1_000  # limit of a text that is read after every interaction
 WORD = 40
-UNDECIDED = 0.1  # of the likeliest token
+UNDECIDED = 0.1  # target: maximum probability of the likeliest token
 TEXT = "The capital of France is"
 FILLED = "The film was [MASK]."
 
 
 def read(show: Show, text: str, model: str = DECODER) -> None:
-    """The model is here, and the text is short enough for a pass after every press."""
+    """Require the model, and a text short enough for a pass after every interaction."""
     show.model(model, text)
     ready.check_interactive_length(model, text)
 
 
 @dataclass(frozen=True)
 class AccountParams:
-    """The logit of a token as a sum over the parts of a decoder."""
+    """Controls of the bench on logit attribution in a decoder."""
 
     text: str = text_input(TEXT, MAX_PASTED_CHARS, above=True)
     target: str = text_input("", WORD)
@@ -80,24 +80,24 @@ def account(p: AccountParams, show: Show) -> None:
 
 
 def n_positions(values: Mapping[str, Any]) -> int:
-    """How many tokens of the text are looked at, as soon as the model is here to say so."""
+    """Return the number of tokens examined, once the model is available."""
     return min(lenses.MAX_POSITIONS, count(values["model"], text_read(values)))
 
 
 def default_position(values: Mapping[str, Any]) -> int:
-    """The place that is looked at until somebody chooses one."""
+    """Return the position shown before one is chosen."""
     return lenses.default_position(values["model"], text_read(values))
 
 
 def text_read(values: Mapping[str, Any]) -> str:
-    """The text that the chosen model reads."""
+    """Return the text that the chosen model reads."""
     decoder = values["model"] == DECODER
     return str(read_params("account", AccountParams).text if decoder else values["filled"])
 
 
 @dataclass(frozen=True)
 class LookParams:
-    """What a model would say after each layer."""
+    """Controls of the bench on predictions after each layer."""
 
     view: str = view(("own", "reviews"), "own")
     model: str = choice((DECODER, ENCODER), DECODER, menu=True, when=on(view="own"))
@@ -147,7 +147,7 @@ def lens(p: LookParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class RemoveParams:
-    """What is changed in one layer of a model, for one text or for many."""
+    """Controls of the bench on layer ablation."""
 
     view: str = view(("own", "many"), "own")
     model: str = choice((DECODER, ENCODER), DECODER, menu=True, shipped=True)
@@ -166,7 +166,7 @@ def remove(p: RemoveParams, show: Show) -> None:
         return say_many(many, p, show)
     text = text_read(vars(p))
     read(show, text, p.model)
-    if p.model == ENCODER:  # six layers: there at once
+    if p.model == ENCODER:  # fast, with six layers
         result = show.run(removals.remove, p.model, text)
     else:
         result = show.job(removals.remove, model=p.model, text=text,
@@ -181,7 +181,7 @@ def remove(p: RemoveParams, show: Show) -> None:
 
 
 def say_many(result: Any, p: RemoveParams, show: Show) -> None:
-    """The layer that is missed most on many texts, with its interval, and how many are not."""
+    """State the layer with the largest mean effect over texts, and the median layer."""
     change, layer = p.change, result.largest(p.change)
     beside = show.text("figure.removal_of", layer=layer)
     show.readout("mean", result.mean_of, change, layer, caption=beside)
@@ -193,7 +193,7 @@ def say_many(result: Any, p: RemoveParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class CopiesParams:
-    """How many of the heads that copy are switched off, on many sequences or on one."""
+    """Controls of the bench on induction heads."""
 
     view: str = view(("sequences", "one"), "sequences")
     off: int = step_slider(0, copies.MAX_HEADS_OFF, 8)
@@ -202,7 +202,7 @@ class CopiesParams:
 
 def induction(p: CopiesParams, show: Show) -> None:
     item = p.view == "one"
-    if item:  # the many come with the app, and need no model
+    if item:  # the result for many sequences is shipped and needs no model
         show.model(DECODER)
     result = show.job(
         copies.copy_twice, model=DECODER, seed=p.draw if item else 0,

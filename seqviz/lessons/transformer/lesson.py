@@ -1,4 +1,4 @@
-"""The Transformer block: what each part adds, what is missed without it, and what it costs."""
+"""Declaration of the lesson "The Transformer block"."""
 
 from __future__ import annotations
 
@@ -25,7 +25,12 @@ bill = lesson.bench("bill", block.TransformerCostParams)(block.bill)
 
 
 def layer_parameters(width: int, hidden: int) -> int:
-    """How many parameters has PyTorch's encoder layer of this width, with so many hidden units?"""
+    """Return the number of parameters of PyTorch's encoder layer.
+
+    Args:
+        width: d_model.
+        hidden: width of the feed-forward network.
+    """
     from torch import nn
 
     layer = nn.TransformerEncoderLayer(width, 1, hidden, device="meta")
