@@ -1,4 +1,4 @@
-"""The lesson "Positions": its declaration, and each bench as a function."""
+"""The lesson "Positions": its declaration, and a function for each bench."""
 
 from seqviz.lessons.positions.lesson import (
     distance,

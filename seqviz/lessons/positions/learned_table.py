@@ -1,4 +1,4 @@
-"""The table of positions that a model has learned."""
+"""Bench on the learned position table of a model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DEFAULT = "minilm" if "minilm" in ENCODERS else next(iter(ENCODERS or MODELS))
 
 @dataclass(frozen=True)
 class LearnedParams:
-    """The table that a model has learned."""
+    """Controls of the bench on the learned table."""
 
     view: str = view(("similarity", "path", "spectrum", "late", "norms"), "similarity")
     model: str = choice(tuple(MODELS), DEFAULT, menu=True)
@@ -61,7 +61,7 @@ def learned(p: LearnedParams, show: Show) -> None:
 
 
 def beside_sines(view: str, table: np.ndarray, sinusoids: np.ndarray, show: Show) -> None:
-    """The views that lay the learned table beside the sinusoidal one, each with its sentence."""
+    """Show a view that compares the learned table with sinusoids, and its note."""
     if view == "similarity":
         near = show.run(similarity, table, name="near")
         other = show.run(similarity, sinusoids, name="other")

@@ -1,4 +1,4 @@
-"""Positional encodings: not only the picture, the effect."""
+"""Declaration of the lesson "Positional encodings"."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAIRS = ((64, 32, 10_000), (8, 4, 10_000), (128, 64, 100), (16, 4, 10_000), (4, 
 
 
 def wavelength(d_model: int, dimension: int, base: int) -> float:
-    """The wavelength of the pair of dimensions that `dimension` begins."""
+    """Return the wavelength in positions of the pair of dimensions that `dimension` begins."""
     return 2 * math.pi / float(sinusoidal.frequencies(d_model, float(base))[dimension // 2])
 
 

@@ -1,4 +1,4 @@
-"""Simple codes of a position, the sinusoidal table, and what two of its rows say."""
+"""Benches on simple position codes, the sinusoidal table, and pairs of its rows."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from seqviz.lessons.framework.controls import select_slider as stops
 from seqviz.lessons.framework.show import Show
 
 BASES = (1.5, 10.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0, 30_000.0, 100_000.0, 1_000_000.0)
-A_TENTH = 0.1  # of a turn
+A_TENTH = 0.1  # target: minimum share of a turn
 
 
 @dataclass(frozen=True)
 class SimpleParams:
-    """Three simple answers, and the waves."""
+    """Controls of the bench on simple position codes."""
 
     view: str = view(("demands", "digits"), "demands")
     words: int = slider(8, 128, 32)
@@ -53,7 +53,7 @@ def simple(p: SimpleParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class WavesParams:
-    """The sinusoidal table; drawn in the browser."""
+    """Controls of the bench on the sinusoidal table, which the browser draws."""
 
     positions: int = in_browser(slider(1, 10_000, 64))
     d_model: int = in_browser(slider(2, 512, 64))
@@ -70,13 +70,13 @@ def waves(p: WavesParams, show: Show) -> None:
     count, turned = len(sines.wavelengths), int((sines.wavelengths <= p.positions).sum())
     if count == 1:
         return show.note("one_wave")
-    slower = turned < count and p.positions > 1  # one has no other to be told from
+    slower = turned < count and p.positions > 1  # a single position has no other to differ from
     show.note("waves" if slower else "waves_all", waves=count, sines=sines, p=p, whole=turned)
 
 
 @dataclass(frozen=True)
 class DistanceParams:
-    """What two positions of the table say about each other."""
+    """Controls of the bench on pairs of positions."""
 
     view: str = view(("offset", "matrix", "rotation", "clocks", "wavelengths"), "offset")
     d_model: int = slider(2, 256, 16, 2, unit="dimensions")
@@ -87,9 +87,9 @@ class DistanceParams:
 
 
 def rotation_view(p: DistanceParams, show: Show) -> None:
-    """The matrix that carries a position on: by the formula, and found in the table alone."""
+    """Show the matrix that shifts a position: closed form, and fit to the table."""
     formula = show.run(rotation, p.offset, p.d_model, p.base, name="formula")
-    # Rows enough to tell all pairs apart: the slow ones hardly move among a few.
+    # Slow pairs hardly move over a few rows, so many are needed to separate them.
     rows = show.run(encoding, 512, p.d_model, p.base, name="rows")
     solved = show.run(fit_rotation, rows.table, p.offset, name="solved")
     show.figure(rotation_matrices, formula, solved, p.offset)
@@ -100,7 +100,7 @@ def rotation_view(p: DistanceParams, show: Show) -> None:
 
 
 def clocks_view(p: DistanceParams, show: Show) -> None:
-    """Hands at one position and some further on."""
+    """Show the clock hands of two positions."""
     later = show.run(encoding, p.place + p.offset + 1, p.d_model, p.base, name="later")
     here = show.run(clocks, later, p.place, name="here")
     there = show.run(clocks, later, p.place + p.offset, name="there")
@@ -118,7 +118,7 @@ def distance(p: DistanceParams, show: Show) -> None:
     sines = show.run(encoding, p.length, p.d_model, p.base, name="sines")
     if p.view == "wavelengths":
         show.figure(wavelengths, sines)
-        # Where each is hardly longer than the one before, a third digit is not enough to say so.
+        # A ratio close to 1 needs a fourth digit.
         digits = 3 if sines.ratio >= 1.05 else 4
         show.note("wavelengths" if len(sines.wavelengths) > 1 else "one_wave",
                   factor=number(sines.ratio, digits))  # fmt: skip

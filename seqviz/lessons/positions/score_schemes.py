@@ -1,4 +1,4 @@
-"""Positions that enter the score and not the vector: rotary, ALiBi, T5."""
+"""Bench on position schemes inside the score: rotary, ALiBi, T5."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from seqviz.lessons.framework.controls import select_slider as stops
 from seqviz.lessons.framework.show import Show
 from seqviz.lessons.positions.position_codes import BASES
 
-RELATIVE = ("rotary", "alibi", "t5")  # schemes that know the offset alone
+RELATIVE = ("rotary", "alibi", "t5")  # schemes that depend on the offset only
 
 
 @dataclass(frozen=True)
 class SchemesParams:
-    """Positions that enter the score and not the vector."""
+    """Controls of the bench on position schemes inside the score."""
 
     view: str = view(("rotary", "terms", "alibi", "t5", "shift"), "rotary")
     key: int = slider(0, 1000, 10, when=on(view="rotary"))
@@ -41,7 +41,7 @@ class SchemesParams:
 
 
 def rotary_view(p: SchemesParams, show: Show) -> None:
-    """Show arrows that turn with their positions, and the score that this gives."""
+    """Show the rotated vectors of a query and a key, and their score."""
     offset = show.run(rotary.random_scores, p.d_k, p.tokens, p.base, "halves", p.seed)
     at = show.run(rotary.turned, p.d_k, p.key + p.offset, p.key, p.base, p.seed, name="at")
     show.figure(rotary_scores, offset, at)
@@ -51,7 +51,7 @@ def rotary_view(p: SchemesParams, show: Show) -> None:
 
 
 def terms_view(p: SchemesParams, show: Show) -> None:
-    """Show the term of each scheme in the score of one word at two places."""
+    """Show the term of each scheme in the scores of one word at two positions."""
     terms = show.run(relative.position_terms, p.tokens, 64, p.seed, name="terms")
     show.figure(term_maps, terms)
     for scheme in ("sinusoidal", "learned", "rotary"):
@@ -63,7 +63,7 @@ def terms_view(p: SchemesParams, show: Show) -> None:
 
 
 def alibi_view(p: SchemesParams, show: Show) -> None:
-    """Show the slopes of the heads, and what one takes from a score."""
+    """Show the slopes of the heads, and the bias of one."""
     slopes = show.run(relative.alibi_slopes, p.heads, name="slopes")
     bias = show.run(relative.alibi_bias, p.heads, p.tokens, p.causal, name="bias")
     head, far = min(p.head, p.heads - 1), p.tokens - 1

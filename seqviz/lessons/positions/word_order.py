@@ -1,4 +1,4 @@
-"""The same words in another order: in one layer, in a real encoder, in tasks to be learned."""
+"""Benches on word order: in one layer, in a pretrained encoder, in training tasks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_PASTED_CHARS = 2000  # characters of a text field
 
 @dataclass(frozen=True)
 class EffectParams:
-    """The same words in another order."""
+    """Controls of the bench on two orders of the same words."""
 
     view: str = view(("moved", "maps"), "moved")
     first: str = text_input(FIRST, MAX_PASTED_CHARS)
@@ -39,7 +39,7 @@ class EffectParams:
 
 
 def other_order(p: EffectParams) -> str:
-    """The second sentence: one's own, or the words of the first, shuffled."""
+    """Return the second sentence: the typed one, or the shuffled words of the first."""
     return orders.shuffle(p.first, p.draw) if p.how == "shuffled" else p.second
 
 
@@ -68,7 +68,7 @@ def effect(p: EffectParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class EncoderParams:
-    """A real encoder with another table in place of its own."""
+    """Controls of the bench on a pretrained encoder with another position table."""
 
     view: str = view(("variants", "maps"), "variants")
     model: str = choice(ENCODERS or tuple(MODELS), DEFAULT, menu=True)
@@ -114,7 +114,7 @@ def _say_order(result: Reordered, show: Show) -> None:
 
 @dataclass(frozen=True)
 class TaskParams:
-    """Tiny Transformers with one task, each with another encoding."""
+    """Controls of the bench on small Transformers trained on order tasks."""
 
     view: str = view(("result", "curves"), "result")
     task: str = choice(tiny.TASKS, "reverse", menu=True)
