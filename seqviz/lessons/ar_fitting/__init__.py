@@ -1,4 +1,4 @@
-"""The lesson "AR fitting": its declaration, and each bench as a function."""
+"""The lesson "AR fitting": its declaration, and a function for each bench."""
 
 from seqviz.lessons.ar_fitting.lesson import (
     ahead,

@@ -1,4 +1,4 @@
-"""Coefficients by hand and by four methods, their order, and how far estimates scatter."""
+"""Benches on estimation: a slope by hand, four methods, order selection, sampling."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROUNDING = 1e-14  # a spread of estimates near 1 that float64 cannot resolve
 
 @dataclass(frozen=True)
 class FitByHandParams:
-    """Nothing to send to the server: the slider of this bench lives in the browser."""
+    """Controls of the bench on the slope: none, because its slider runs in the browser."""
 
 
 def fit_by_hand(p: FitByHandParams, show: Show) -> None:
@@ -36,7 +36,7 @@ def fit_by_hand(p: FitByHandParams, show: Show) -> None:
 
 @dataclass(frozen=True)
 class FitParams:
-    """How the coefficients are estimated."""
+    """Controls of the bench on estimation."""
 
     view: str = view(("estimates", "order", "sampling"), "estimates")
     methods: tuple[Method, ...] = choice(
@@ -49,7 +49,11 @@ class FitParams:
 
 
 def draw_sampling(p: FitParams, world: ProcessParams, show: Show) -> None:
-    """The same experiment many times: how the estimator and its interval behave."""
+    """Show the distribution of the estimator and the coverage of its interval over many series.
+
+    Raises:
+        MessageError: the order exceeds 1.
+    """
     if world.order > 1:
         raise MessageError("sampling_needs_ar1")
     samples = {"n": world.n, "sigma": world.sigma, "seed": world.seed, "noise": world.noise,
@@ -73,10 +77,10 @@ def draw_sampling(p: FitParams, world: ProcessParams, show: Show) -> None:
 def tell_replications(
     p: FitParams, world: ProcessParams, many: ar.Replications, rendered: dict[str, Any], show: Show
 ) -> None:
-    """What the estimates of many series are on average, and how often the interval is right."""
+    """State the mean of the estimates over many series, and the coverage of the interval."""
     summary = {"many": many, "method": show.option("methods", p.estimator)}
     if many.standard_deviation < ROUNDING:
-        # All alike, at the truth or, by a method that cannot reach it, far off.
+        # All estimates are equal: at the truth, or far off for a method that cannot reach it.
         key = "rounding" if abs(many.mean_bias) < 1e-9 else "inside"
         return show.note(f"sampling_{key}", **summary)
     if p.estimator == "ols":
@@ -86,9 +90,9 @@ def tell_replications(
 
 
 def draw_order(p: FitParams, world: ProcessParams, values: Series, show: Show) -> None:
-    """AIC and BIC on this series, and how often each finds the order in a hundred others."""
+    """Show AIC and BIC on this series, and how often each finds the order in a hundred others."""
     rule = () if world.shuffle else coefficients(world)
-    while rule and abs(rule[-1]) < 1e-12:  # a last coefficient of zero is no order
+    while rule and abs(rule[-1]) < 1e-12:  # a trailing zero does not count
         rule = rule[:-1]
     chosen = show.run(ar.select_order, values, 10, p.intercept, name="chosen")
     show.figure(estimation.order_criteria, chosen, len(rule))
@@ -103,7 +107,11 @@ def draw_order(p: FitParams, world: ProcessParams, values: Series, show: Show) -
 
 
 def class_estimates(p: FitParams, show: Show) -> SeedExperiment:
-    """The estimate of phi that each seat reads off at its own seed, all else as it stands."""
+    """Return the class experiment: the estimate of phi at each seat's seed, all else equal.
+
+    Raises:
+        MessageError: the order of process or model exceeds 1.
+    """
     world = read_params("process", ProcessParams)
     if world.order > 1 or not (p.same or p.model == 1):
         raise MessageError("sampling_needs_ar1")
@@ -133,7 +141,7 @@ def fit(p: FitParams, show: Show) -> None:
     results = [show.run(ar.fit, values, order, m, p.intercept, name=m) for m in p.methods]
     show.figure(estimation.estimates_beside_truth, results, truth)
     method, sigma = show.option("methods", results[0].method), world.sigma
-    if world.shuffle:  # nothing of a value is explained: its noise is the whole of it
+    if world.shuffle:  # a shuffled value is all noise
         steady = ar.is_stationary(path.coefficients)
         sigma = sqrt(ar.stationary_variance(path.coefficients, sigma)) if steady else inf
     beside = {"estimate": method, "sigma_hat": show.words("metric.sigma_hat.truth", value=sigma)}

@@ -1,4 +1,4 @@
-"""Forecasts with their fan, and their errors by horizon."""
+"""Bench on forecasts: a fan of intervals, and errors by horizon."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from seqviz.lessons.framework.show import Show
 
 @dataclass(frozen=True)
 class AheadParams:
-    """How far to look ahead."""
+    """Controls of the bench on forecasts."""
 
     view: str = view(("fan", "errors"), "fan")
     horizon: int = slider(1, 50, 20, unit="steps")
@@ -32,9 +32,23 @@ def draw_fan(
 ) -> None:  # fmt: skip
     """Forecast the last `horizon` values from those before them.
 
-    Both ways, or by way of the differences.
+    The forecast is recursive and direct, or recursive by way of differences.
+
+    Args:
+        show: host of the bench.
+        values: the whole series.
+        order: order of the fitted model.
+        intercept: True to fit an intercept.
+        horizon: number of steps.
+        ordinary: True to take first differences.
+        season: period of seasonal differences; 0 for none.
+        index: time labels.
+        unit: unit of the values.
+
+    Raises:
+        MessageError: the series is too short.
     """
-    needed = 2 * order + max(20, int(intercept) + horizon + 1)  # the latter: directly, H ahead
+    needed = 2 * order + max(20, int(intercept) + horizon + 1)  # last term: direct forecast
     if len(values) - horizon - int(ordinary) - season < needed:
         raise MessageError("too_short_to_forecast", horizon=horizon, steps=len(values))
     past, future = values[:-horizon], values[-horizon:]
@@ -63,13 +77,13 @@ def draw_fan(
 
 
 def say_fan(horizon: int, inside: int, error: float, naive: float, season: int, show: Show) -> None:
-    """How many values came as forecast, and the error beside that of repeating the last ones."""
+    """State how many values lie inside the fan, and the error beside that of a naive forecast."""
     several = "some" if horizon > 1 else "one"
     kind = several if horizon > 1 or inside else "none"
     repeating = show.words(f"note.repeat_{'season' if season else 'last'}", season=season)
     verdict = "better" if error < naive else "worse"
     show.note(
-        f"fan_{'even' if number(error) == number(naive) else verdict}",  # as they are read
+        f"fan_{'even' if number(error) == number(naive) else verdict}",  # compared as displayed
         came=show.words(f"note.came_{kind}", inside=inside, h=horizon), error=error, naive=naive,
         measure=show.words(f"note.measure_{several}"), repeating=repeating,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""AR fitting: how much of tomorrow is already in today?"""
+"""Declaration of the lesson "AR fitting"."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ PHIS = (0.5, 0.7, 0.8, 0.9, 0.95)
 
 
 def steps_to_a_tenth(phi: float) -> float:
-    """After how many steps has the correlation of an AR(1) fallen below a tenth?"""
+    """Return the number of steps after which an AR(1)'s correlation is below a tenth."""
     correlations = ar.theoretical_acf((phi,), 60)
     return next(lag for lag, correlation in enumerate(correlations) if correlation < 0.1)
 
 
 lesson.exercise("memory", cases=[{"phi": phi} for phi in PHIS], answer=steps_to_a_tenth, within=0.5)
 
-# x_t = 0.9 x_{t-1} - 0.5 x_{t-2} + noise: complex roots, so the correlations swing.
+# x_t = 0.9 x_{t-1} - 0.5 x_{t-2} + noise has complex roots, so the correlations oscillate.
 lesson.sketch(
     "waves", kind="bar", bench="process", values={"order": 2, "n": 5000}, panel=("x2", "y2"),
     answer=(1, 2), visible=(3, 4),

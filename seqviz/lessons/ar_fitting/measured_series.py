@@ -1,4 +1,4 @@
-"""Measured series and the student's own: correlations, order, residuals, forecast."""
+"""Bench on measured series and the student's: correlations, order, residuals, forecast."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SEASONS = {"co2": 12, "elnino": 12, "macro_inflation": 4, "macro_unemployment": 
 
 @dataclass(frozen=True)
 class MeasuredSeriesParams:
-    """Measured series, and the student's own."""
+    """Controls of the bench on measured series."""
 
     view: str = view(("fan", "correlations", "order", "residuals"), "fan")
     source: str = choice((*series.BUNDLED, "csv"), "sunspots", menu=True)
@@ -33,9 +33,9 @@ class MeasuredSeriesParams:
 
 
 def own_column(show: Show) -> tuple[Series, str] | None:
-    """A column of the student's file, oldest first, and its name; None without a file.
+    """Return a column of the student's file, oldest first, and its name; None without a file.
 
-    What the file says against equal steps forward stands above the figure.
+    Notes above the figure report signs in the file against equal steps forward in time.
     """
     content = show.upload("csv")
     if content is None:
@@ -95,7 +95,7 @@ def real(p: MeasuredSeriesParams, show: Show) -> None:
 
 
 def tell_diagnosis(show: Show, check: ar.Diagnosis) -> None:
-    """The verdict of the Ljung-Box test in numbers and in a sentence."""
+    """State the Ljung-Box test in numbers and in a sentence."""
     limit = show.words("metric.q.limit", limit=check.q_limit)
     show.readouts(check, "q", "q_p", "strongest", caption={"q": limit})
     show.readout("left_over", check.correlations.outside_acf)
@@ -104,7 +104,7 @@ def tell_diagnosis(show: Show, check: ar.Diagnosis) -> None:
 
 
 def draw_real_orders(show: Show, values: Series) -> None:
-    """AIC and BIC of the orders up to 12, and whether what AIC chooses passes the test."""
+    """Show AIC and BIC of orders up to 12, and test the residuals of AIC's choice."""
     chosen = show.run(ar.select_order, values, min(12, len(values) // 4), True, name="chosen")
     show.figure(estimation.order_criteria, chosen)
     show.readouts(chosen, aic_order="chosen_aic", bic_order="chosen_bic")

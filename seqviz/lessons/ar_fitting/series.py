@@ -1,4 +1,4 @@
-"""The series under study, which the benches on fits and forecasts read too."""
+"""Bench on the series under study, which the benches on fits and forecasts read, too."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ NOISES = ("gaussian", "student_t", "laplace")
 
 
 def at_lag(lag: int, default: float, free: bool = False) -> Any:
-    """Of an AR(2) or higher: a partial autocorrelation, or a coefficient free to explode."""
+    """Return the slider of a lag, a partial autocorrelation or, if `free`, a coefficient.
+
+    It is shown for orders from 2 on.
+    """
     orders, end = tuple(range(max(2, lag), 6)), 2.0 if free else 0.95
     return slider(-end, end, default, 0.05, when=on(order=orders, free=free))
 
 
 @dataclass(frozen=True)
 class ProcessParams:
-    """The series under study: every other bench but the last works on it."""
+    """Controls of the series under study; the benches on fits, networks and forecasts read them."""
 
     view: str = view(("correlations", "lag_plot", "roots"), "correlations")
     order: int = slider(1, 5, 1)
@@ -61,7 +64,7 @@ def coefficients(p: ProcessParams) -> tuple[float, ...]:
 
 
 def studied(world: ProcessParams, show: Show) -> tuple[ar.SimulatedPath, Series]:
-    """The path of the first bench, and its values as they are studied: in order or shuffled."""
+    """Return the path of the first bench, and its values in order or shuffled."""
     path = show.run(
         ar.simulate, coefficients(world), sigma=world.sigma, n=world.n, burn_in=world.burn_in,
         seed=world.seed, noise=world.noise, df=world.df, name="path",
@@ -72,15 +75,15 @@ def studied(world: ProcessParams, show: Show) -> tuple[ar.SimulatedPath, Series]
 
 
 def theory(show: Show, value: float | None) -> str | None:
-    """What theory says, beside what was measured."""
+    """Return the caption with a theoretical value, or None."""
     return None if value is None else show.words("metric.theory", value=value)
 
 
 def state_note(p: ProcessParams, correlogram: ar.Correlogram, show: Show, n_shown: int) -> None:
-    """What the roots say of the process, and what the bars say of them."""
+    """State the verdict of the roots on the process, and what the bars show."""
     root, acf = ar.largest_root(coefficients(p)), correlogram.acf
     if p.shuffle:
-        outside, bars = correlogram.outside_acf()  # without dependence the PACF is nearly the ACF
+        outside, bars = correlogram.outside_acf()  # the PACF is close to the ACF without dependence
         show.note("shuffled", outside=outside, bars=bars)
     elif ar.is_stationary(coefficients(p)):
         beyond, after = correlogram.beyond(p.order)
@@ -105,7 +108,7 @@ def process(p: ProcessParams, show: Show) -> None:
         raise MessageError("exploded", steps=len(values))
     stationary = ar.is_stationary(path.coefficients)
     truth = path.coefficients if stationary and not p.shuffle else None
-    rule = (0.0,) * p.order if p.shuffle else path.coefficients  # shuffled, nothing depends
+    rule = (0.0,) * p.order if p.shuffle else path.coefficients  # no dependence if shuffled
     correlogram = show.run(ar.correlogram, values, min(20, len(values) // 4), truth)
     if p.view == "correlations":
         show.figure(series_and_correlations, values, correlogram)

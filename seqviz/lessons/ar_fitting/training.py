@@ -1,4 +1,4 @@
-"""Networks that learn a series: the text's run, one's own, and rules that are no lines."""
+"""Benches on networks that learn a series: the course text's run, custom ones, other rules."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PRESETS = {
     "text_1000": NetworkSettings(epochs=1000),
     "held_out": NetworkSettings(epochs=1000, train=0.6, validation=0.2),
 }
-SEASONAL = (0.0, 0.0, 0.0, 0.7)  # no window below 4 sees anything that helps
+SEASONAL = (0.0, 0.0, 0.0, 0.7)  # windows below 4 contain no useful value
 WINDOWED = NetworkSettings(
     "mlp", hidden=8, epochs=200, learning_rate=0.01, train=0.6, validation=0.2
 )
@@ -33,7 +33,7 @@ OWN = on(preset="own")
 
 @dataclass(frozen=True)
 class NetworksParams:
-    """What learns the series: the text's run, or one's own network on the series above."""
+    """Controls of the bench on networks: the course text's run, or a custom network."""
 
     view: str = view(("loss", "map", "predictions", "ahead", "window"), "loss")
     window: int = slider(1, WINDOWS[-1], 3, when=on(view="window"), unit="values")
@@ -53,7 +53,7 @@ class NetworksParams:
 
 @dataclass(frozen=True)
 class NonlinearParams:
-    """A rule that is no line, and the network that learns it."""
+    """Controls of the bench on a nonlinear rule."""
 
     view: str = view(("map", "ahead", "loss"), "map")
     rule: str = choice(RULE_KINDS, "logistic")
@@ -66,10 +66,16 @@ class NonlinearParams:
 
 @dataclass(frozen=True)
 class Study:
-    """A series, the network that is to learn it, and what its error is compared with.
+    """Series, network settings, and reference errors of a training.
 
-    best, floor: what least squares and the truth score. line: coefficients and intercept of the
-    least squares fit. rule: the truth; slope: of a true line.
+    Attributes:
+        values: the series.
+        settings: settings of the network.
+        best: errors of least squares and of the true rule.
+        floor: expected error of the true rule.
+        line: coefficients and intercept of the least-squares fit.
+        rule: the true rule.
+        slope: true slope of a linear rule of order 1.
     """
 
     values: Series
@@ -82,12 +88,12 @@ class Study:
 
     @property
     def is_split(self) -> bool:
-        """Return True where some of the series is held out."""
+        """True where some of the series is held out."""
         return self.settings.train < 1
 
     @property
     def levels(self) -> training.Levels:
-        """Errors that are lines in the figure of the loss."""
+        """Reference errors of the loss figure."""
         shares, targets = (self.settings.train, self.settings.train + 0.2), len(self.values) - 1
         ends = [round(share * targets) for share in shares]
         held_out = self.best.line_mse(*ends) if self.is_split else None
@@ -95,7 +101,7 @@ class Study:
 
 
 def draw_loss(done: NetworkFit, study: Study, show: Show) -> None:
-    """Show the losses, and whether that of the validation has turned."""
+    """Show the losses, and whether the validation loss has turned up."""
     show.figure(training.loss_of_fit, done, study.levels)
     if study.is_split:
         turned = done.least_epoch < done.settings.epochs
@@ -119,7 +125,7 @@ def draw_map(done: NetworkFit, study: Study, show: Show) -> None:
 
 
 def draw_predictions(done: NetworkFit, study: Study, show: Show) -> None:
-    """Show the last one-step predictions, beside the error of repeating each value."""
+    """Show the last one-step predictions, and the error of repeating each value."""
     show.figure(training.one_step_predictions, done)
     count = min(120, len(study.values) - 1)
     naive = float(((study.values[1:] - study.values[:-1])[-count:] ** 2).mean())
@@ -143,7 +149,8 @@ VIEWS = {"loss": draw_loss, "map": draw_map, "predictions": draw_predictions, "a
 def learn(show: Show, view: str, study: Study) -> tuple[NetworkFit, float, float]:
     """Train a network on a series and draw it.
 
-    Returns the training and the errors of network and line where the network is judged.
+    Returns:
+        The training, and the errors of network and line on the data that judge the network.
     """
     done = show.job(
         fit_network, name="done", values=study.values, settings=study.settings,
@@ -157,7 +164,7 @@ def learn(show: Show, view: str, study: Study) -> tuple[NetworkFit, float, float
     reached = show.readout("ols_mse", study.best.line_mse, start, caption=where)
     variance = show.words("metric.floor.variance", value=study.floor)
     show.readout("floor", study.best.truth_mse, start, caption=variance)
-    # Beside a bent rule the line has an intercept.
+    # The line has an intercept for a nonlinear rule.
     weights = len(study.line[0]) + isinstance(study.rule, ar.Rule)
     count = show.words("metric.parameters.delta", count=weights)
     show.readouts(done, "parameters", caption={"parameters": count})
@@ -165,12 +172,12 @@ def learn(show: Show, view: str, study: Study) -> tuple[NetworkFit, float, float
 
 
 def verdict(error: float, line: float) -> str:
-    """Of a network beside a line, to one percent."""
+    """Return "over" for a network better than a line, else "under", or "even" within 1 percent."""
     return "under" if error / line > 1.01 else "over" if error / line < 0.99 else "even"
 
 
 def draw_windows(p: NetworksParams, show: Show) -> None:
-    """MLPs with windows of every length, and an RNN, on a series with a season."""
+    """Show MLPs with windows of every length, and an RNN, on a seasonal series."""
     path = show.run(ar.simulate, SEASONAL, n=2000, seed=p.seed, name="path")
     settings, order = replace(WINDOWED, seed=p.seed), len(SEASONAL)
     best = show.run(ar.one_step, path.values, order, settings.train, path.innovations, name="best")
@@ -196,8 +203,8 @@ def draw_windows(p: NetworksParams, show: Show) -> None:
 
 
 def world_of(p: NetworksParams) -> tuple[ProcessParams, NetworkSettings]:
-    """The process and the network that learns its series."""
-    if p.preset != "own":  # the text's run: its series does not depend on the bench above
+    """Return the process and the settings of the network."""
+    if p.preset != "own":  # the course text's run has a fixed series
         return ProcessParams(n=1000, seed=p.seed), replace(PRESETS[p.preset], seed=p.seed)
     train, validation = (0.6, 0.2) if p.split else (1.0, 0.0)
     settings = NetworkSettings(p.cell, p.lags, p.hidden, p.layers, p.epochs, p.rate, p.optimizer,
@@ -212,7 +219,7 @@ def networks(p: NetworksParams, show: Show) -> None:
     path, values = studied(world, show)
     if not ar.is_stationary(path.coefficients):
         raise MessageError("train_stationary")
-    # What the true rule misses: the noise; of a shuffled series, everything.
+    # The true rule misses the noise; for a shuffled series it misses everything.
     noise = values if world.shuffle else path.innovations
     best = show.run(ar.one_step, values, world.order, settings.train, noise, name="best")
     floor = best.truth_mse() if world.shuffle else world.sigma**2
