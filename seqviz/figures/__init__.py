@@ -1,1 +1,1 @@
-"""Arrays in, Plotly figures and Altair charts out. Never torch, never Streamlit."""
+"""Figures of the lessons: Plotly or Altair from arrays, without torch and Streamlit."""

@@ -1,9 +1,9 @@
-"""The lessons: the benches of each, which run without a page, a session or a browser.
+"""Lessons: the benches of each as functions that run without page, session or browser.
 
-    from seqviz import lessons
-    lessons.vanishing_gradients.reach(gain=0.9)
+from seqviz import lessons
+lessons.vanishing_gradients.reach(gain=0.9)
 
-gives the figure, the read-outs and the notes that a page shows at these settings.
+The call returns the figure, the read-outs and the notes of the page at these settings.
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ from seqviz.content import catalog
 
 
 def __getattr__(slug: str) -> Any:
-    """The module of a lesson, imported when it is asked for."""
+    """Return the module of a lesson, imported on first access.
+
+    Raises:
+        AttributeError: unknown slug.
+    """
     if slug.startswith("_") or slug not in {record.slug for record in catalog.LESSONS}:
         raise AttributeError(f"there is no lesson {slug!r}")
     return import_module(f"{__name__}.{slug}")
