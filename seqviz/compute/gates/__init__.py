@@ -1,1 +1,1 @@
-"""Gates of trained networks: run them, look at them, force them, read them by other texts."""
+"""Gates of trained networks: run, inspect and clamp them; compare other texts' equations."""

@@ -1,4 +1,4 @@
-"""What gates did: values by their symbol, saturation, time constants, units in order."""
+"""Gate activations of a trace: values by symbol, saturation, time constants, unit order."""
 
 from __future__ import annotations
 
@@ -34,14 +34,19 @@ _FIELDS = {
 
 
 def symbols(trace: Trace) -> tuple[str, ...]:
-    """The symbols of what this trace holds: gates, candidate, states."""
+    """Return the symbols of the trace's gates, candidate and states."""
     return LSTM_SYMBOLS if isinstance(trace, LSTMTrace) else GRU_SYMBOLS
 
 
 def activation(trace: Trace, symbol: str) -> Float[np.ndarray, "time hidden"]:
-    """The values of a gate or state at each input, the initial state left out.
+    """Return the values of a gate or state at each input, without the initial state.
 
-    Raises ValueError for a symbol that the cell does not have.
+    Args:
+        trace: trace of an LSTM or a GRU.
+        symbol: one of `symbols(trace)`.
+
+    Raises:
+        ValueError: the cell has no such gate or state.
     """
     if symbol not in symbols(trace):
         raise ValueError(f"This cell has no {symbol}; it has {', '.join(symbols(trace))}.")
@@ -50,15 +55,14 @@ def activation(trace: Trace, symbol: str) -> Float[np.ndarray, "time hidden"]:
 
 
 def retention(trace: LSTMTrace | GRUTrace) -> Float[np.ndarray, "time hidden"]:
-    """The share of the old state that stays: f of an LSTM, z of a GRU."""
+    """Return the share of the old state that is kept: f of an LSTM, z of a GRU."""
     return trace.forget_gate if isinstance(trace, LSTMTrace) else trace.update_gate
 
 
 def time_constants(retention: Float[np.ndarray, "time hidden"]) -> Float[np.ndarray, "hidden"]:
-    """Steps after which a unit's memory has fallen to 1/e, -1 / mean(ln keep).
+    """Return the steps after which a unit's memory has fallen to 1/e, -1 / mean(ln retention).
 
-    The mean is that of the logarithm because memory is multiplied by `retention` at every step:
-    over the
+    The logarithm is averaged because memory is multiplied by `retention` at every step: over the
     sequence it shrinks to the product. Infinite where nothing is ever dropped, zero where a gate
     was exactly shut once.
     """
@@ -68,29 +72,44 @@ def time_constants(retention: Float[np.ndarray, "time hidden"]) -> Float[np.ndar
 
 
 def time_constant(gate: float) -> float:
-    """The same for a gate that stays where it is, -1 / ln(gate)."""
+    """Return the time constant of a gate with a constant value, -1 / ln(gate), in steps."""
     return float(time_constants(np.array([[gate]]))[0])
 
 
 @dataclass(frozen=True)
 class GateSaturation:
-    """Per unit: the share of steps at which the gate is nearly shut, and nearly open."""
+    """Shares of steps at which each unit's gate is saturated.
+
+    Attributes:
+        left: share of steps at which it is nearly shut, below 0.1.
+        right: share of steps at which it is nearly open, above 0.9.
+    """
 
     left: Float[np.ndarray, "hidden"]
     right: Float[np.ndarray, "hidden"]
 
 
 def saturation(gate: Float[np.ndarray, "time hidden"]) -> GateSaturation:
-    """Shares of steps with a gate below 0.1 and above 0.9 (Karpathy, Johnson, Fei-Fei 2015)."""
+    """Return the shares of steps with a gate below 0.1 and above 0.9.
+
+    References:
+        Karpathy, Johnson and Fei-Fei (2015).
+    """
     return GateSaturation((gate < SHUT).mean(axis=0), (gate > OPEN).mean(axis=0))
 
 
 def feature(name: str, tokens: Sequence[str]) -> Float[np.ndarray, "time"]:
-    """A property of each token that a unit might follow; tokens are characters or words.
+    """Return a property of each token that a unit might follow.
 
-    position: number of the step. in_word: characters of the current word so far (words: length).
-    space, vowel: is it one (words: share of vowels). quotes: inside quotation marks. negation: a
-    word such as "not", "never" or "n't" among this one and the three before it.
+    Args:
+        name: "position", number of the step from 1; "in_word", characters of the current word so
+            far (words: length); "space" and "vowel", 1 for such a character (words: share of
+            vowels); "quotes", 1 inside quotation marks; "negation", 1 where this word or one of the
+            three before it is a word such as "not", "never" or "n't".
+        tokens: characters or words.
+
+    Raises:
+        ValueError: unknown name.
     """
     if name == "position":
         return np.arange(1.0, len(tokens) + 1)
@@ -110,7 +129,12 @@ def feature(name: str, tokens: Sequence[str]) -> Float[np.ndarray, "time"]:
 def correlation(
     values: Float[np.ndarray, "time hidden"], given: Float[np.ndarray, "time"]
 ) -> Float[np.ndarray, "hidden"]:
-    """Pearson's r of each unit with a feature; zero where one of the two does not vary."""
+    """Return Pearson's r of each unit with a feature; zero where one of the two does not vary.
+
+    Args:
+        values: values of the units.
+        given: the feature.
+    """
     a = values - values.mean(axis=0)
     b = given - given.mean()
     scale = np.sqrt((a**2).sum(axis=0) * (b**2).sum())
@@ -127,7 +151,18 @@ def order(
     retention: Float[np.ndarray, "time hidden"],
     given: Float[np.ndarray, "time"],
 ) -> Int[np.ndarray, "hidden"]:
-    """Units from first to last: by number, mean, time constant, or |correlation| with a feature."""
+    """Return the units, from 0, sorted by a criterion.
+
+    Args:
+        by: "unit", by number; or in descending order "mean", "time" (time constant) or
+            "correlation" (|r| with the feature).
+        values: values of the units.
+        retention: share of the old state kept at each step, for "time".
+        given: the feature, for "correlation".
+
+    Raises:
+        ValueError: unknown criterion.
+    """
     if by == "unit":
         return np.arange(values.shape[1])
     keys = {
@@ -148,7 +183,7 @@ def _vowels(token: str) -> float:
 
 
 def _inside(tokens: Sequence[str]) -> Float[np.ndarray, "time"]:
-    """1 from an opening to its closing double quotation mark."""
+    """Return 1 from an opening double quotation mark to its closing one, else 0."""
     inside, result = False, []
     for token in tokens:
         marks = len(re.findall('["“”]', token))
@@ -168,7 +203,7 @@ def _in_word(tokens: Sequence[str]) -> Float[np.ndarray, "time"]:
 
 
 def _negated(tokens: Sequence[str]) -> Float[np.ndarray, "time"]:
-    """Characters are read as the words they spell, so that both kinds of network can be asked."""
+    """Return the feature "negation"; characters are joined into the words they spell."""
     if not any(len(token) > 1 for token in tokens):
         text = "".join(token or " " for token in plain_marks(tokens))
         words = [(m.group(), m.end()) for m in re.finditer(r"[\w']+", text)]

@@ -1,4 +1,4 @@
-"""Minimal pairs: two sentences that differ in one word, and what it does to the next verb."""
+"""Minimal pairs: effect of one differing word on the agreement of the next verb."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from seqviz.compute.gates.observation import MAX_SYMBOLS, Expectation, expect
 from seqviz.stats.estimate import Estimate, mean_ci
 from seqviz.stats.facts import Facts
 
-# Subjects that are put in place of the word in which a pair differs: (many, one).
+# (plural, singular) subjects that replace the differing word of a pair.
 NOUNS = (
     ("flights", "flight"), ("films", "film"), ("movies", "movie"), ("actors", "actor"),
     ("scenes", "scene"), ("jokes", "joke"), ("songs", "song"), ("stories", "story"),
@@ -26,11 +26,12 @@ _LONGEST = MAX_SYMBOLS - max(len(many) for many, _ in NOUNS)  # characters
 
 @dataclass(frozen=True)
 class AgreementPair:
-    """Two sentences that differ in the word at `position` (from 1), and twelve pairs of nouns
-    there.
+    """Expectations after each word of two sentences, `first` and `second`, that differ in one.
 
-    first, second: what is expected after each word of either. effects: bits of a sentence with the
-    first noun of a pair minus those with the second, the other words being the same.
+    Attributes:
+        position: place of the differing word, from 1.
+        effects: bits of a sentence with the plural noun of each of the twelve `NOUNS` at
+            `position` minus bits with the singular one, the other words being the same.
     """
 
     first: Expectation
@@ -45,15 +46,23 @@ class AgreementPair:
 
     @property
     def mean(self) -> Estimate:
-        """The mean effect of the twelve pairs, [network, word]."""
+        """Mean effect over the twelve pairs of nouns, [network, word]."""
         return mean_ci(self.effects, axis=1, source="nouns")
 
     def effect_at(self, network: str, words: int) -> float:
-        """The effect of this pair, in bits, `words` words after the one that differs (0: there)."""
+        """Return the effect of this pair in bits, a number of words after the differing word.
+
+        Args:
+            network: name of the network.
+            words: distance from the differing word, 0 for that word; limited to the last word.
+        """
         return float(self.effect[self.first.networks.index(network), self._at(words)])
 
     def last_effect(self, network: str) -> int:
-        """Words after the noun up to which the interval of the mean leaves out 0; -1: not there."""
+        """Return for how many words after the differing one the mean effect stays significant.
+
+        -1 where it is not significant at the differing word itself.
+        """
         clear = self.mean[self.first.networks.index(network)].is_significant
         result = -1
         for step in range(self.position - 1, len(clear)):
@@ -63,7 +72,7 @@ class AgreementPair:
         return result
 
     def compared(self, network: str) -> Facts:
-        """State what the word that differs does there, after the last word, and how long."""
+        """State the effect at the differing word and after the last one, and how long it lasts."""
         lasts, words, at = self.last_effect(network), self.first.words, self.position - 1
         ends = "end" if self.position == len(words) else "there"
         mean = self.mean[self.first.networks.index(network), at]
@@ -79,9 +88,14 @@ class AgreementPair:
 
 
 def differing(text: str, other: str) -> int | None:
-    """The place, from 1, of the only word in which two sentences differ.
+    """Return the place, from 1, of the only word in which two sentences differ.
 
-    None where it is not one, or where the sentence is too long to be read whole with every noun.
+    None where the sentences do not differ in exactly one word, or where the first is too long to
+    be read whole with every noun.
+
+    Args:
+        text: first sentence.
+        other: second sentence.
     """
     item, two = normalized(text).split(), normalized(other).split()
     if len(item) != len(two) or len(" ".join(item)) > _LONGEST:
@@ -99,10 +113,18 @@ def pair(
     first: str = "was",
     second: str = "were",
 ) -> AgreementPair:
-    """Ask character models about both sentences, and about both with other nouns.
+    """Compare the expectations after two sentences, and after both with the nouns of `NOUNS`.
 
-    Raises ValueError when the sentences do not differ in exactly one word, and the refusals of
-    `expect`.
+    Args:
+        networks: character models.
+        text: first sentence.
+        other: second sentence, with one other word.
+        first: first candidate for the next word.
+        second: second candidate.
+
+    Raises:
+        ValueError: the sentences do not differ in exactly one word.
+        UserError: as in `expect`.
     """
     position = differing(text, other)
     if position is None:

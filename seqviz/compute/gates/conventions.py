@@ -1,4 +1,4 @@
-"""The same weights read under another text's equations: how far apart are the states?"""
+"""Distance between the states of the same weights under different texts' equations."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ from jaxtyping import Float
 
 from seqviz.compute.recurrent import GRU, LSTM, Cell, RecurrentWeights, as_dtype, run
 
-# What is changed, beside PyTorch's own reading of the weights.
+# Deviations from PyTorch's equations; see `reading`.
 VARIANTS = {
     "lstm": ("one_bias", "no_bias", "linear_output", "forget_one", "peephole"),
     "gru": ("renamed", "wrong_update", "reset_before", "one_bias", "no_bias"),
 }
-_PEEP = 0.1  # weight of every peephole in the variant: these networks were trained without
+_PEEP = 0.1  # weight of every peephole in the variant; the networks were trained without peepholes
 
 
 @dataclass(frozen=True)
 class EquationVariant:
-    """One variant of the equations, beside PyTorch's reading of the same weights.
+    """States under a variant of the equations, compared with PyTorch's equations.
 
-    distance: |h'_t - h_t|_2 for t = 1 ... T. size: |h_t|_2 of PyTorch's reading, to compare with.
-    moved: the relative change of the largest distance when the variant reads inputs that are larger
-    by one part in 10^15, about the rounding of another processor.
+    Attributes:
+        distance: |h'_t - h_t|_2 for t = 1 ... T.
+        size: |h_t|_2 in PyTorch's equations, for comparison.
+        moved: relative change of the largest distance when the variant reads inputs that are larger
+            by one part in 10^15, about the rounding of another processor.
     """
 
     variant: str
@@ -41,16 +43,23 @@ def reading(
 ) -> EquationVariant:
     """Run trained weights under a variant of the cell, in float64.
 
-    before: inputs that both read first, from states of zero, and that are not in the result.
-
-    LSTM: "one_bias", the two of PyTorch added (S3: one per gate); "no_bias" (S0's GRU, S1);
+    LSTM: "one_bias", PyTorch's two added (S3: one per gate); "no_bias" (S0's GRU, S1);
     "linear_output", h = o c (S3); "forget_one", f = 1 (1997); "peephole", i and f see c_{t-1}, o
     sees c_t, each with the weight 0.1 (Gers and Schmidhuber 2000).
     GRU: "renamed", z' = 1 - z with the weights of z negated: the same network in the notation of
-    S0, S1, S3 and Chung et al. 2014; "wrong_update", PyTorch's numbers put into those texts'
-    equation as they are; "reset_before", r applied to h before the product (S1, S3; Cho et al.
-    2014, later version); "one_bias", "no_bias" as above.
-    Raises ValueError for a variant that the cell does not have.
+    S0, S1, S3 and Chung et al. 2014; "wrong_update", PyTorch's numbers put unchanged into those
+    texts' equation; "reset_before", r applied to h before the product (S1, S3; Cho et al. 2014,
+    later version); "one_bias" and "no_bias" as above.
+
+    Args:
+        variant: one of `VARIANTS[kind]`.
+        kind: "lstm" or "gru".
+        weights: the trained weights.
+        inputs: inputs to compare on.
+        before: inputs that both read first, from states of zero; not in the result.
+
+    Raises:
+        ValueError: the cell has no such variant.
     """
     if variant not in VARIANTS[kind]:
         raise ValueError(f"The variants of this cell are {', '.join(VARIANTS[kind])}.")
@@ -90,7 +99,7 @@ def _variant(variant: str, cell: Cell, weights: RecurrentWeights) -> tuple[Cell,
 
 
 def _negated_update(weights: RecurrentWeights) -> RecurrentWeights:
-    """sigma(-a) = 1 - sigma(a): the sign of z's block turns "keep" into "write"."""
+    """Negate the block of z: as sigma(-a) = 1 - sigma(a), this turns "keep" into "write"."""
     sign = np.ones((3, weights.hidden))
     sign[1] = -1
     rows = sign.reshape(-1)

@@ -1,4 +1,4 @@
-"""How many parameters: by formula, and by counting the arrays of a cell that runs."""
+"""Parameter counts of recurrent cells: by formula and by counting arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ _CELLS: dict[str, Cell] = {"rnn": RNN(), "gru": GRU(), "lstm": LSTM()}
 
 @dataclass(frozen=True)
 class Parameters:
-    """Entries of the matrices that read the input, of those that read the past, of the biases."""
+    """Numbers of parameters of a cell.
+
+    Attributes:
+        input: entries of the matrices that read the input.
+        recurrent: entries of the matrices that read the old state.
+        biases: entries of the biases.
+    """
 
     input: int
     recurrent: int
@@ -23,22 +29,35 @@ class Parameters:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Number of all parameters."""
         return self.input + self.recurrent + self.biases
 
 
 def by_formula(cell: str, inputs: int, hidden: int, biases: str = "two") -> Parameters:
-    """g (h i + h h + b h) with g = 1 (RNN), 3 (GRU), 4 (LSTM) blocks.
+    """Return g (h i + h h + b h) with g = 1 (RNN), 3 (GRU), 4 (LSTM) blocks.
 
-    biases: per block "none" (S0's GRU, S1), "one" (S3 and most papers) or "two" (PyTorch, cuDNN).
     For one input and 32 units PyTorch has 1,120, 3,360 and 4,480.
+
+    Args:
+        cell: one of `CELLS`.
+        inputs: entries i of an input.
+        hidden: number of units h.
+        biases: b per block: "none" (S0's GRU, S1), "one" (S3 and most papers) or "two" (PyTorch,
+            cuDNN).
     """
     g = _CELLS[cell].blocks
     return Parameters(g * hidden * inputs, g * hidden * hidden, g * BIASES[biases] * hidden)
 
 
 def by_counting(cell: str, inputs: int, hidden: int, biases: str = "two") -> Parameters:
-    """Make the arrays, run the cell on them for one step, and count their entries."""
+    """Create the arrays, run the cell on them for one step, and count their entries.
+
+    Args:
+        cell: one of `CELLS`.
+        inputs: entries of an input.
+        hidden: number of units.
+        biases: as in `by_formula`.
+    """
     kind = _CELLS[cell]
     rows = kind.blocks * hidden
     draw = np.random.RandomState(0).standard_normal
@@ -53,30 +72,41 @@ def by_counting(cell: str, inputs: int, hidden: int, biases: str = "two") -> Par
 
 @dataclass(frozen=True)
 class ParameterTable:
-    """The three cells side by side; counted and formula agree, or there is a mistake here."""
+    """Parameter counts of the three cells.
+
+    Attributes:
+        formula: counts by formula, one per cell.
+        counted: counts of the arrays; equal to `formula` unless the code is wrong.
+    """
 
     cells: tuple[str, ...]
     formula: tuple[Parameters, ...]
     counted: tuple[Parameters, ...]
 
     def count(self, cell: str) -> int:
-        """All parameters of a cell, counted."""
+        """Return the number of all parameters of a cell, counted."""
         return self.counted[self.cells.index(cell)].total
 
     def sets(self, cell: str) -> int:
-        """Its matrices: one block reads the input, one the past state; a feed-forward layer has 1.
+        """Return the number of weight matrices of a cell: two per block, for input and old state.
 
-        S1 counts 8 for the LSTM and 2 for the RNN.
+        S1 counts 8 for the LSTM and 2 for the RNN; a feed-forward layer has 1.
         """
         return 2 * _CELLS[cell].blocks
 
     def by_formula(self, cell: str) -> int:
-        """The same by the formula."""
+        """Return the number of all parameters of a cell, by formula."""
         return self.formula[self.cells.index(cell)].total
 
 
 def table(inputs: int, hidden: int, biases: str = "two") -> ParameterTable:
-    """RNN, GRU and LSTM of one size, by formula and by counting."""
+    """Count the parameters of an RNN, a GRU and an LSTM of one size, by both methods.
+
+    Args:
+        inputs: entries of an input.
+        hidden: number of units.
+        biases: as in `by_formula`.
+    """
     return ParameterTable(
         CELLS,
         tuple(by_formula(cell, inputs, hidden, biases) for cell in CELLS),

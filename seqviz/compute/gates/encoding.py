@@ -1,4 +1,4 @@
-"""A text as the symbols that a network reads: characters, words, or marks, with their places."""
+"""Tokenizers of the small networks: characters, words or marks, with their places."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from jaxtyping import Int
 from seqviz.compute.letters import plain_marks
 
 UNKNOWN = "<unk>"
-END = "\n"  # between two sentences of the training text, so also what stands before a sentence
-# A word, the rest of a negation, the rest of a contraction, or any other visible character.
+END = "\n"  # separates the sentences of the training text, so it also precedes a sentence
+# A word, the end of a negation or of a contraction, or any other visible character.
 _WORD = re.compile(r"[^\W_]+?(?=n['’]t\b)|n['’]t\b|['’][^\W\d_]+|[^\W_]+|[^\w\s]|_")
 
 _MARK = re.compile(r"\d\*|\S")
@@ -22,10 +22,12 @@ _MARK = re.compile(r"\d\*|\S")
 
 @dataclass(frozen=True)
 class Encoded:
-    """Symbols of a text. pieces: how each is written there, so that pieces joined by what lies
-    between them are the text; unknown ones have the number of `UNKNOWN`.
+    """Symbols of a text and their places in it.
 
-    spans: first character of each piece, and the one after its last.
+    Attributes:
+        ids: numbers of the symbols; that of `UNKNOWN`, or -1 without one, for unknown symbols.
+        pieces: substrings of the text; joined by what lies between them they are the text.
+        spans: first character of each piece, and the one after its last.
     """
 
     text: str
@@ -38,34 +40,50 @@ class Encoded:
 
 
 def normalized(text: str) -> str:
-    """Unicode NFC: a letter with its accent is one character; line ends and tabs become spaces.
+    """Return the text in Unicode NFC with line ends and tabs as spaces.
 
-    Half a surrogate pair, which no screen can be sent, becomes a question mark.
+    A letter with its accent becomes one character. Half a surrogate pair, which cannot be sent to a
+    browser, becomes a question mark.
     """
     full = text.encode("utf-8", "replace").decode("utf-8")
     return " ".join(unicodedata.normalize("NFC", full).split())
 
 
 def characters(text: str, symbols: Sequence[str]) -> Encoded:
-    """One symbol per character; the text is normalized first."""
+    """Encode the normalized text with one symbol per character.
+
+    Args:
+        text: the text.
+        symbols: vocabulary.
+    """
     text = normalized(text)
     return _encoded(text, [(i, i + 1) for i in range(len(text))], tuple(text), symbols)
 
 
 def words(text: str, symbols: Sequence[str]) -> Encoded:
-    """One symbol per word or mark, in lower case; "don't" is "do" and "n't"."""
+    """Encode the text, one lower-case symbol per word or mark; "don't" is "do" and "n't".
+
+    Args:
+        text: the text.
+        symbols: vocabulary.
+    """
     text = normalized(text)
     spans = [match.span() for match in _WORD.finditer("".join(plain_marks(text)))]
     return _encoded(text, spans, tuple(word(text[a:b]) for a, b in spans), symbols)
 
 
 def word(piece: str) -> str:
-    """A word as it is looked up: lower case, straight apostrophe."""
+    """Return a word as in the vocabulary: lower case, straight apostrophe."""
     return piece.lower().replace("’", "'")
 
 
 def marks(text: str, symbols: Sequence[str]) -> Encoded:
-    """One symbol per visible character, a digit with its star being one: for the little tasks."""
+    """Encode a task's text, one symbol per visible character; a starred digit is one.
+
+    Args:
+        text: the text.
+        symbols: vocabulary.
+    """
     text = normalized(text)
     spans = [match.span() for match in _MARK.finditer(text)]
     return _encoded(text, spans, tuple(text[a:b] for a, b in spans), symbols)

@@ -1,4 +1,4 @@
-"""Hold a gate at a value: for all units or one, over all steps or some."""
+"""Gate clamps: hold a gate at a value, for all units or one, over all steps or some."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from jaxtyping import Float
 
 from seqviz.compute.recurrent import GRU, LSTM, Cell
 
-# Blocks of the weights, in PyTorch's order.
+# Blocks of the weights in PyTorch's order.
 BLOCKS = {"lstm": ("i", "f", "g", "o"), "gru": ("r", "z", "n")}
 
 
 @dataclass(frozen=True)
 class Clamp:
-    """One gate held at `value` from step `first` to step `last` (from 1, both included).
+    """A gate that is held at a value.
 
-    unit: which one, from 1; None: all of them.
+    Attributes:
+        unit: number of the unit, from 1; None for all units.
+        first: first step, from 1.
+        last: last step, included; None for the end of the sequence.
     """
 
     gate: str
@@ -31,10 +34,16 @@ class Clamp:
 def forced(
     cell: Cell, steps: int, hidden: int, clamps: Sequence[Clamp]
 ) -> Float[np.ndarray, "time gates hidden"]:
-    """The clamps as `recurrent.run` takes them: nan where a gate is free; later clamps win.
+    """Return the clamps as an array for `recurrent.run`: nan where a gate is free.
 
-    Steps beyond the sequence are left out. Raises ValueError for a gate or unit that the cell does
-    not have.
+    Args:
+        cell: an LSTM or a GRU.
+        steps: length of the sequence; clamps beyond it are ignored.
+        hidden: number of units.
+        clamps: the clamps; later ones override earlier ones.
+
+    Raises:
+        ValueError: the cell does not have the gate or unit, or no gates at all.
     """
     if not isinstance(cell, (LSTM, GRU)):
         raise ValueError("An RNN has no gates to force.")

@@ -1,4 +1,4 @@
-"""Tiny networks on sequences longer than those they were trained on, beside honest baselines."""
+"""Length generalization of tiny networks, compared with majority baselines."""
 
 from __future__ import annotations
 
@@ -14,17 +14,21 @@ from seqviz.core.units import Share
 from seqviz.stats.facts import Facts
 
 _TRIED = 200  # sequences of each length
-_FARTHEST = 40  # a string of that many a and as many b is not tried
+_FARTHEST = 40  # largest n of the strings a^n b^n that are tried
 
 
 @dataclass(frozen=True)
 class ByLength:
-    """Shares of right answers, and of sequences without a wrong one, by length in symbols.
+    """Accuracy by length of the sequence in symbols, per answer and per sequence.
 
-    answers, exact_match: of each network, in the order of `cells`. majority, majority_whole: of the
-    answer that is right most often, whatever was read. trained: the length of the training.
-    counts: the largest n up to which every a^n b^n is answered without a mistake; None for other
-    tasks.
+    Attributes:
+        trained: length of the training sequences.
+        answers: shares of right answers.
+        exact_match: shares of sequences without a wrong answer.
+        majority: shares of answers that the most frequent answer gets right, whatever was read.
+        majority_whole: largest share of sequences that one constant answer gets right throughout.
+        counts: per network the largest n up to which every a^n b^n is answered without a mistake;
+            None for other tasks than "count".
     """
 
     task: str
@@ -38,19 +42,34 @@ class ByLength:
     counts: tuple[int, ...] | None
 
     def whole_at(self, cell: str, length: int) -> Share:
-        """Of one network at a length that was tried."""
+        """Return the share of sequences without a wrong answer.
+
+        Args:
+            cell: cell of the network.
+            length: one of the lengths tried.
+        """
         return float(self.exact_match[self.cells.index(cell), self._place(length)])
 
     def answers_at(self, cell: str, length: int) -> Share:
-        """The share of single answers, likewise."""
+        """Return the share of right answers.
+
+        Args:
+            cell: cell of the network.
+            length: one of the lengths tried.
+        """
         return float(self.answers[self.cells.index(cell), self._place(length)])
 
     def majority_at(self, length: int) -> Share:
-        """What the most frequent answer gets at that length."""
+        """Return the share of right answers of the most frequent answer at a length."""
         return float(self.majority[self._place(length)])
 
     def compared(self, cell: str, length: int) -> Facts:
-        """State the answers of a network at a length beside the most frequent answer."""
+        """State the accuracy of a network at a length beside the majority baseline.
+
+        Args:
+            cell: cell of the network.
+            length: one of the lengths tried.
+        """
         answers, majority = self.answers_at(cell, length), self.majority_at(length)
         return Facts(
             "above" if answers > majority else "below", length=length, answers=answers,
@@ -62,7 +81,13 @@ class ByLength:
 
 
 def by_length(networks: Sequence[GatedNetwork], trained: int, seed: int = 0) -> ByLength:
-    """Networks of one task on 200 fresh sequences of each length, up to three times `trained`."""
+    """Test networks on 200 new sequences of each length, up to three times that of the training.
+
+    Args:
+        networks: networks of one task.
+        trained: length of the training sequences.
+        seed: seed of the sequences.
+    """
     task = networks[0].kind
     lengths = np.unique(np.round(trained * np.arange(2, 13) / 4).astype(int))
     shape = len(networks), len(lengths)
@@ -88,7 +113,10 @@ def by_length(networks: Sequence[GatedNetwork], trained: int, seed: int = 0) -> 
 
 
 def counts_to(network: GatedNetwork) -> int:
-    """The largest n up to which a network of the task "count" answers every a^n b^n rightly."""
+    """Return the largest n up to which a network answers every a^n b^n correctly (task "count").
+
+    At most 40, the largest n that is tried.
+    """
     for n in range(1, _FARTHEST + 1):
         batch = right_answers("count", np.repeat([0, 1, 2], [n, n, 1]))
         if sequence_accuracy(network, batch) < 1:

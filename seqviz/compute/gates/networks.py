@@ -1,4 +1,4 @@
-"""A small trained network as arrays: embedding, one recurrent layer, read-out. No torch needed."""
+"""A small trained network as arrays: embedding, recurrent layer, read-out; without torch."""
 
 from __future__ import annotations
 
@@ -31,8 +31,10 @@ NETWORK_KINDS = ("characters", "sentiment", *TASKS)
 class GatedNetwork:
     """Symbols -> embedding -> LSTM or GRU (PyTorch's equations) -> linear read-out.
 
-    kind: one of `KINDS`, what it was trained for. symbols: what its numbers stand for. head: rows
-    are answers (next symbol, negative and positive, ...).
+    Attributes:
+        kind: training task, one of `NETWORK_KINDS`.
+        symbols: vocabulary.
+        head: weights of the read-out; rows are answers (next symbol, negative and positive, ...).
     """
 
     name: str
@@ -46,14 +48,14 @@ class GatedNetwork:
 
     @property
     def equations(self) -> Cell:
-        """The kernel's cell."""
+        """Cell with PyTorch's equations."""
         return LSTM() if self.cell == "lstm" else GRU()
 
     @property
     def parameters(self) -> int:
-        """How many numbers were trained, read-out included; the symbols of a tiny task are one-hot.
+        """Number of trained parameters, read-out included.
 
-        Their embedding is the identity, which nobody trains.
+        The embedding of a tiny task is the identity (one-hot symbols), which is not trained.
         """
         w = self.weights
         trained = [w.input_hidden, w.hidden_hidden, w.input_bias, w.hidden_bias]
@@ -61,22 +63,24 @@ class GatedNetwork:
         return sum(part.size for part in trained)
 
     def encode(self, text: str) -> Encoded:
-        """A text as this network reads it."""
+        """Encode a text with this network's tokenizer."""
         reader = {"characters": encoding.characters, "sentiment": encoding.words}
         return reader.get(self.kind, encoding.marks)(text, self.symbols)
 
 
 def inputs(network: GatedNetwork, ids: Int[np.ndarray, "time *batch"]) -> np.ndarray:
-    """Embeddings of symbols, shape (time, *batch, input).
+    """Return the embeddings of symbols, shape (time, *batch, input).
 
-    An unknown symbol of a tiny task has the number -1 and enters as zeros: indexing with -1 would
-    silently read the last symbol.
+    Args:
+        network: the network.
+        ids: numbers of the symbols. An unknown symbol of a tiny task has the number -1 and enters
+            as zeros: indexing with -1 would silently read the last symbol.
     """
     return np.where(ids[..., None] >= 0, network.embedding[ids], np.float32(0))
 
 
 def first_read(network: GatedNetwork) -> np.ndarray:
-    """What a network reads before every text: a language model an `END`, others nothing."""
+    """Return the inputs read before every text: `END` for a language model, else none."""
     begin = [network.symbols.index(encoding.END)] if network.kind == "characters" else []
     return network.embedding[np.array(begin, np.int64)]
 
@@ -86,9 +90,14 @@ def trace(
     ids: Int[np.ndarray, "time *batch"],
     forced: np.ndarray | None = None,
 ) -> Gated:
-    """Run the network; `forced` as in `recurrent.run`. A language model first reads an `END`.
+    """Run the network; a language model first reads an `END`.
 
     That first step is not in the trace: it is the initial state, the same before every text.
+
+    Args:
+        network: the network.
+        ids: numbers of the symbols.
+        forced: values of clamped gates, as in `recurrent.run`.
     """
     first = None
     if network.kind == "characters":
@@ -101,42 +110,76 @@ def trace(
 
 
 def logits(network: GatedNetwork, hidden: Float[np.ndarray, "*any hidden"]) -> np.ndarray:
-    """Scores of the answers from hidden states."""
+    """Return the scores of the answers, [*any, answers].
+
+    Args:
+        network: the network.
+        hidden: hidden states.
+    """
     return hidden @ network.head.T + network.head_bias
 
 
 def log_probabilities(
     network: GatedNetwork, hidden: Float[np.ndarray, "*any hidden"]
 ) -> np.ndarray:
-    """log softmax of the scores, natural logarithm, float64."""
+    """Return the log softmax of the scores, natural logarithm, float64, [*any, answers].
+
+    Args:
+        network: the network.
+        hidden: hidden states.
+    """
     scores = logits(network, hidden).astype(float)
     scores = scores - scores.max(axis=-1, keepdims=True)
     return scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True))
 
 
 def accuracy(network: GatedNetwork, batch: SymbolBatch) -> float:
-    """Share of right answers at the steps that are scored."""
+    """Return the share of right answers at the scored steps.
+
+    Args:
+        network: the network.
+        batch: sequences of its task.
+    """
     return float(right(network, batch)[batch.scored].mean())
 
 
 def right(network: GatedNetwork, batch: SymbolBatch) -> Bool[np.ndarray, "time batch"]:
-    """Where the network's answer is the task's, scored or not."""
+    """Return True where the network gives the right answer, at all steps, scored or not.
+
+    Args:
+        network: the network.
+        batch: sequences of its task.
+    """
     answers = logits(network, trace(network, batch.symbols).hidden[1:]).argmax(axis=-1)
     return answers == batch.answers
 
 
 def sequence_accuracy(network: GatedNetwork, batch: SymbolBatch) -> float:
-    """Share of sequences without a wrong answer."""
+    """Return the share of sequences without a wrong answer at a scored step.
+
+    Args:
+        network: the network.
+        batch: sequences of its task.
+    """
     return float((right(network, batch) | ~batch.scored).all(axis=0).mean())
 
 
 def word_probabilities(
     network: GatedNetwork, text: str, candidates: Sequence[str]
 ) -> tuple[tuple[str, ...], Float[np.ndarray, "word candidate"]]:
-    """After each word of a text: how likely a character model goes on with each candidate.
+    """Return the log probability of each candidate as the next word, after each word of a text.
 
     The candidate is read as " word " with its closing space, so that "was" is not also the
-    beginning of "wash". Returns the words, and natural logarithms of the product over characters.
+    beginning of "wash".
+
+    Args:
+        network: a character model.
+        text: the text.
+        candidates: words that may come next.
+
+    Returns:
+        The words of the text, and natural logarithms of the product over the candidate's
+        characters.
     """
     pieces = encoding.normalized(text).split(" ")
     prefixes = [" ".join(pieces[: k + 1]) for k in range(len(pieces))]
@@ -159,6 +202,11 @@ def word_probabilities(
 
 
 def state_after(states: Gated, step: int | Sequence[int]) -> State:
-    """What the cell hands on after a step (0: the initial state); several steps become a batch."""
+    """Return the state after a step (0: the initial state); several steps become a batch.
+
+    Args:
+        states: trace of the cell.
+        step: one step or several.
+    """
     cell_state = states.cell_state[step] if isinstance(states, LSTMTrace) else None
     return State(states.hidden[step], cell_state)

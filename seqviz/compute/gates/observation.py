@@ -1,4 +1,4 @@
-"""What a network does while it reads a text: everything that a page about gates shows."""
+"""Observation of a network on a text: gates, states, steps, variants and expectations."""
 
 from __future__ import annotations
 
@@ -31,19 +31,25 @@ from seqviz.stats.facts import Facts
 
 MAX_SYMBOLS = 400  # symbols; a longer text is cut
 _DIGITS = 5e-3  # a share that rounding moves by less has two digits
-_ROUNDING = 1e-10  # shares of a state's length below it are put down to rounding
-_MOST_READ = 20_000  # characters looked at before the cut: nobody waits for a megabyte
+_ROUNDING = 1e-10  # shares of a state's length below it are attributed to rounding
+_MOST_READ = 20_000  # characters that are encoded before the cut, so that long texts cost nothing
 
 
 @dataclass(frozen=True)
 class Observation:
     """A network on a text, step by step.
 
-    pieces: the symbols as they stand in the text. unknown: those that the network does not know.
-    left_out: characters of the normalized text that were not read. values: the gate or state asked
-    for; order: units from first to last, counted from 0. retention: the share of the old state that
-    stays at each step. probability: after each step, of the answer in question (see `observe`), or
-    nan. answer: the network's answer after each step, as a row of its read-out.
+    Attributes:
+        kind: training task, one of `NETWORK_KINDS`.
+        pieces: the symbols as substrings of the text.
+        unknown: True for symbols that the network does not know.
+        left_out: characters of the normalized text that were not read.
+        symbol: symbol of the gate or state in `values`.
+        values: values of that gate or state.
+        order: units from first to last, from 0.
+        retention: share of the old state kept at each step.
+        probability: probability of the answer in question after each step (see `observe`), or nan.
+        answer: the network's answer after each step, as a row of its read-out.
     """
 
     network: str
@@ -72,29 +78,29 @@ class Observation:
 
     @cached_property
     def time_constants(self) -> Float[np.ndarray, "hidden"]:
-        """Per unit, in steps."""
+        """Time constant of each unit, in steps."""
         return activations.time_constants(self.retention)
 
     @cached_property
     def by_rank(self) -> Float[np.ndarray, "hidden time"]:
-        """All values, units from first to last, in single precision; nobody can write into it."""
+        """All values, units in `order`, in single precision; read-only."""
         result = np.ascontiguousarray(self.values.T[self.order], np.float32)
         result.setflags(write=False)
         return result
 
     @cached_property
     def mean(self) -> float:
-        """Of all values."""
+        """Mean of all values."""
         return float(self.values.mean())
 
     @cached_property
     def most_of_reach(self) -> float:
-        """98 of 100 values are at most as far from zero."""
+        """98th percentile of the absolute values."""
         return float(np.percentile(np.abs(self.by_rank), 98))
 
     @cached_property
     def _within_and_behind(self) -> tuple[Bool[np.ndarray, "moves"], Bool[np.ndarray, "moves"]]:
-        """The steps from a letter of a word to the next, and those from a word to white space."""
+        """Masks of the steps within words, and from a word to white space."""
         letter = np.array([piece.isalnum() for piece in plain_marks(self.pieces)], bool)
         space = np.array([piece.isspace() for piece in self.pieces], bool)
         return letter[:-1] & letter[1:], letter[:-1] & space[1:]
@@ -105,37 +111,46 @@ class Observation:
         return float(np.linalg.norm(self.values[-1]))
 
     def unit_at(self, rank: int) -> int:
-        """The unit, from 1, at a place in the order, from 1; beyond the last place the last one."""
+        """Return the unit, from 1, at a rank from 1; beyond the last rank the last unit."""
         return int(self.order[min(rank, self.hidden) - 1]) + 1
 
     def value_at(self, unit: int, step: int, update: Literal["keep", "write"] = "keep") -> float:
-        """The value of one unit at one step, both from 1; for z under "write", 1 - z."""
+        """Return the value of one unit at one step.
+
+        Args:
+            unit: number of the unit, from 1.
+            step: number of the step, from 1.
+            update: convention of z; "write" returns 1 - z.
+        """
         value = float(self.values[step - 1, unit - 1])
         return 1 - value if self.symbol == "z" and update == "write" else value
 
     def time_constant(self, unit: int) -> float:
-        """Of one unit, from 1, in steps."""
+        """Return the time constant of a unit, from 1, in steps."""
         return float(self.time_constants[unit - 1])
 
     def retained(self, unit: int) -> Share:
-        """What is left at the end of what a unit, from 1, held after step 1: a product of f or z.
+        """Return the share of a unit's state after step 1 that is left at the end.
 
-        What was written since is beside it.
+        A product of f or z of the unit, from 1; what was written since is not counted.
         """
         return float(np.prod(self.retention[1:, unit - 1].astype(float)))
 
     def kept_between(self, unit: int) -> tuple[float, float]:
-        """The least and the largest share of the old state that a unit, from 1, keeps in a step."""
+        """Return the least and the largest share of its state that a unit, from 1, keeps."""
         return float(self.retention[:, unit - 1].min()), float(self.retention[:, unit - 1].max())
 
     def length_at(self, step: int) -> float:
-        """Euclidean length of the vector of all units after a step, from 1."""
+        """Return the Euclidean length of the vector of all units after a step, from 1."""
         return float(np.linalg.norm(self.values[step - 1]))
 
     def lengths(self, free: Observation, start: int, end: int) -> Facts:
-        """State that length at both ends of a text, beside that of a run left alone.
+        """State the vector's length at both ends of a text, beside that of a run without clamps.
 
-        start, end: the steps, from 1, at which gates are held.
+        Args:
+            free: the run without clamps.
+            start: first step, from 1, at which gates are held.
+            end: last step at which they are held.
         """
         steps = len(self.pieces)
         return Facts(
@@ -146,10 +161,10 @@ class Observation:
 
     @property
     def growth(self) -> float:
-        """The power of the number of steps with which that length grows: its slope, log over log.
+        """Exponent of the growth of `length_at` with the number of steps: the log-log slope.
 
         By least squares over all steps; 1/2 for a random walk, 1 where each step adds as much. 0
-        where there is no step to compare with, or a state of exactly zero.
+        where there is only one step, or a state of exactly zero.
         """
         lengths = np.linalg.norm(self.values.astype(float), axis=1)
         if len(lengths) < 2 or not lengths.all():
@@ -157,11 +172,16 @@ class Observation:
         return float(np.polyfit(np.log(np.arange(1, len(lengths) + 1)), np.log(lengths), 1)[0])
 
     def moves(self, unit: int, rises: bool = True) -> tuple[float, float] | None:
-        """Where a unit, from 1, goes in a text of characters: up at letters, down at white space.
+        """Return how often a unit rises at letters and falls at white space.
 
-        The share of the steps from one letter of a word to the next at which its value rises, and
-        of the steps from a word to the white space behind it at which it falls; without `rises` the
-        other way round. None without words.
+        Args:
+            unit: number of the unit, from 1.
+            rises: False for the opposite direction: falls at letters, rises at white space.
+
+        Returns:
+            The share of the steps from one character of a word to the next at which its value
+            rises, and of the steps from a word to white space at which it falls; None where the
+            text has no such step.
         """
         change = np.diff(self.values[:, unit - 1]) * (1 if rises else -1)
         within, after = self._within_and_behind
@@ -170,7 +190,7 @@ class Observation:
         return float((change[within] > 0).mean()), float((change[after] < 0).mean())
 
     def direction(self, unit: int) -> Facts:
-        """State where a unit, from 1, goes in words and behind them; "none" without words."""
+        """State the direction of a unit, from 1, in words and behind them; "none" without words."""
         values = self.values[:, unit - 1]
         up, down = (self.moves(unit, rises) if self.kind == "characters" else None
                     for rises in (True, False))  # fmt: skip
@@ -182,24 +202,29 @@ class Observation:
         return Facts(variant, letters=letters, spaces=spaces, **span)
 
     def lasting(self, steps: float) -> int:
-        """How many units have a time constant above so many steps."""
+        """Return the number of units with a time constant above a number of steps."""
         return int((self.time_constants > steps).sum())
 
     def correlation(self, unit: int, feature: str) -> float:
-        """Pearson's r of one unit, from 1, with a feature of the pieces (`activations.feature`)."""
+        """Return Pearson's r of one unit with a feature of the pieces.
+
+        Args:
+            unit: number of the unit, from 1.
+            feature: one of `activations.FEATURES`.
+        """
         given = activations.feature(feature, self.pieces)
         return float(activations.correlation(self.values[:, [unit - 1]], given)[0])
 
     def bits_per_character(self) -> float:
-        """Mean over the text of -log2 of what the model had given to the character that came."""
+        """Return the mean of -log2 of the probability of each next character."""
         return float(-np.log2(np.maximum(self.probability, 1e-300)).mean())
 
     def answer_at_end(self) -> str:
-        """What a tiny network answers after the last symbol."""
+        """Return the answer of a tiny network after the last symbol."""
         return ANSWERS[self.kind][int(self.answer[-1])]
 
     def largest_change(self, other: Observation) -> float:
-        """The largest difference between two runs on one text, over all units and steps."""
+        """Return the largest difference to another run on one text, over units and steps."""
         return float(np.abs(self.values - other.values).max())
 
 
@@ -211,11 +236,21 @@ def observe(
     feature: str = "position",
     clamps: Sequence[Clamp] = (),
 ) -> Observation:
-    """Run a network over a text of at most `LONGEST` symbols and keep everything.
+    """Run a network over a text of at most `MAX_SYMBOLS` symbols and keep all gates and states.
 
-    probability: that the sentence so far is positive (sentiment); that the model had given to the
-    character that came (characters); of the task's right answer (tiny networks).
-    Raises UserError "no_text" when there is nothing to read.
+    The probability is that the sentence so far is positive (sentiment), that of each character
+    before it is read (characters), or that of the task's right answer (tiny networks).
+
+    Args:
+        network: the network.
+        text: the text.
+        symbol: gate or state in `values`.
+        by: criterion of the order of units, as in `activations.order`.
+        feature: feature for the order by correlation.
+        clamps: gates to hold.
+
+    Raises:
+        UserError: "no_text", the text is empty.
     """
     encoded, left_out = _cut(network, text)
     clamped = forced(network.equations, len(encoded), network.weights.hidden, clamps)
@@ -242,7 +277,12 @@ def observe(
 
 
 def symbols_read(network: GatedNetwork, text: str) -> int:
-    """How many symbols of a text `observe` reads."""
+    """Return the number of symbols of a text that `observe` reads.
+
+    Args:
+        network: the network.
+        text: the text.
+    """
     try:
         return len(_cut(network, text)[0])
     except UserError:
@@ -250,7 +290,7 @@ def symbols_read(network: GatedNetwork, text: str) -> int:
 
 
 def _cut(network: GatedNetwork, text: str) -> tuple[Encoded, int]:
-    """The first symbols of a text, and how many characters of it (normalized) were left out."""
+    """Return the first symbols of a text, and the number of normalized characters left out."""
     full = normalized(text)
     encoded = network.encode(full[:_MOST_READ])
     if not len(encoded):
@@ -265,7 +305,7 @@ def _cut(network: GatedNetwork, text: str) -> tuple[Encoded, int]:
 
 
 def _unknown(network: GatedNetwork, encoded: Encoded) -> Bool[np.ndarray, "time"]:
-    """Unknown symbols have the number of <unk>, or -1 where there is no such symbol."""
+    """Return True for symbols with the number of <unk>, or -1 where there is no such symbol."""
     return (encoded.ids < 0) | (
         np.array([network.symbols[i].startswith("<unk") if i >= 0 else False for i in encoded.ids])
     )
@@ -299,11 +339,14 @@ class LSTMStep:
 
 @dataclass(frozen=True)
 class GRUStep:
-    """Numbers of one unit of a GRU at one step; before: the state that came in.
+    """Numbers of one unit of a GRU at one step.
 
-    past: what the whole old state adds to the candidate before r multiplies it, (U h_before + b').
-    update: what z is the share of: "keep", h = z h_before + (1 - z) n (PyTorch; Cho et al. 2014),
-    or "write", h = (1 - z) h_before + z n (Chung et al. 2014).
+    Attributes:
+        z: update gate, in the convention of `update`.
+        past: contribution of the whole old state to the candidate before r multiplies it,
+            (U h_before + b').
+        update: what z is the share of: "keep", h = z h_before + (1 - z) n (PyTorch; Cho et al.
+            2014), or "write", h = (1 - z) h_before + z n (Chung et al. 2014).
     """
 
     h_before: float
@@ -316,16 +359,23 @@ class GRUStep:
 
     @property
     def retention(self) -> float:
-        """The share of the old state that stays."""
+        """Share of the old state that is kept."""
         return self.z if self.update == "keep" else 1 - self.z
 
 
 def one_step(
     observation: Observation, unit: int, step: int, update: Literal["keep", "write"] = "keep"
 ) -> LSTMStep | GRUStep:
-    """What one unit did at one step, both counted from 1.
+    """Return the numbers of one unit at one step.
 
-    Raises ValueError for a unit or step that there is not.
+    Args:
+        observation: the observation.
+        unit: number of the unit, from 1.
+        step: number of the step, from 1.
+        update: convention of z, as in `GRUStep`.
+
+    Raises:
+        ValueError: there is no such unit or step.
     """
     result = observation.trace
     if not 1 <= unit <= observation.hidden or not 1 <= step <= len(observation.pieces):
@@ -352,10 +402,13 @@ def one_step(
 
 @dataclass(frozen=True)
 class VariantComparison:
-    """A text read under variants of the equations; see `conventions.Reading`.
+    """A text read under variants of the equations; see `conventions.EquationVariant`.
 
-    moved: by what share of itself the largest distance of each variant changes when what is read
-    is changed in its fifteenth digit: what rounding alone can do.
+    Attributes:
+        distance: |h'_t - h_t|_2 of each variant.
+        size: |h_t|_2 in PyTorch's equations.
+        moved: relative change of each variant's largest distance when the input is changed in its
+            fifteenth digit: the effect of rounding alone.
     """
 
     pieces: tuple[str, ...]
@@ -366,40 +419,48 @@ class VariantComparison:
 
     @property
     def largest_size(self) -> float:
-        """The largest length of h over the text, in PyTorch's equations."""
+        """Largest length of h over the text, in PyTorch's equations."""
         return float(self.size.max())
 
     @property
     def shares(self) -> Float[np.ndarray, "variant"]:
-        """The largest distance of each variant over the largest length of h."""
+        """Largest distance of each variant over the largest length of h."""
         return self.distance.max(axis=1) / self.size.max()
 
     def same(self) -> tuple[str, ...]:
-        """The variants whose states are PyTorch's to rounding."""
+        """Return the variants whose states equal PyTorch's up to rounding."""
         return tuple(v for v, s in zip(self.variants, self.shares, strict=True) if s < _ROUNDING)
 
     def furthest(self) -> str:
-        """The variant that moves the states most."""
+        """Return the variant with the largest distance."""
         return self.variants[int(self.shares.argmax())]
 
     @property
     def nearest_share(self) -> Share:
-        """The same of the nearest variant that is not PyTorch's to rounding."""
+        """Smallest of `shares` that is not rounding; 0 where there is none."""
         return float(min((s for s in self.shares if s >= _ROUNDING), default=0.0))
 
     @property
     def furthest_share(self) -> WholeShare:
-        """How far that is, in lengths of h."""
+        """Largest of `shares`, in lengths of h."""
         return float(self.shares.max())
 
     @property
     def certain(self) -> bool:
-        """Whether rounding leaves at least two digits of it."""
+        """True where rounding leaves at least two digits of `furthest_share`."""
         return bool(self.moved[int(self.shares.argmax())] < _DIGITS)
 
 
 def compare(network: GatedNetwork, text: str) -> VariantComparison:
-    """All variants of the network's cell on a text. Raises UserError "no_text"."""
+    """Read a text under all variants of the network's cell.
+
+    Args:
+        network: the network.
+        text: the text.
+
+    Raises:
+        UserError: "no_text", the text is empty.
+    """
     encoded, _ = _cut(network, text)
     kind = "lstm" if isinstance(network.equations, LSTM) else "gru"
     before, read = first_read(network), inputs(network, encoded.ids)
@@ -418,10 +479,12 @@ def compare(network: GatedNetwork, text: str) -> VariantComparison:
 
 @dataclass(frozen=True)
 class Expectation:
-    """How likely each network goes on with either of two words after each word of a sentence.
+    """Probabilities of two candidate words after each word of a sentence, by network.
 
-    probability: of the word with a space before and behind it; last axis: first word, second word.
-    left_out: characters at the end of the sentence that were not read.
+    Attributes:
+        candidates: first and second candidate.
+        probability: probability of the candidate with a space before and behind it.
+        left_out: characters at the end of the sentence that were not read.
     """
 
     words: tuple[str, ...]
@@ -437,20 +500,27 @@ class Expectation:
             return np.diff(np.log2(self.probability), axis=-1)[..., 0]
 
     def bits_at_end(self, network: str) -> float:
-        """The bits of one network after the last word."""
+        """Return the bits of one network after the last word."""
         return float(self.bits[self.networks.index(network), -1])
 
     def likelier_at_end(self, network: str) -> str:
-        """The candidate that it expects after the last word, the first where both are as likely."""
+        """Return the likelier candidate after the last word; the first of equals."""
         return self.candidates[int(self.bits_at_end(network) > 0)]
 
 
 def expect(
     networks: Sequence[GatedNetwork], text: str, first: str = "was", second: str = "were"
 ) -> Expectation:
-    """Ask character models which of two words comes next.
+    """Return the probabilities of two candidate words after each word of a sentence.
 
-    Raises UserError "no_text" without a text, "no_word" when a word is missing or is several.
+    Args:
+        networks: character models.
+        text: the sentence.
+        first: first candidate.
+        second: second candidate.
+
+    Raises:
+        UserError: "no_text" without a text, "no_word" where a candidate is not exactly one word.
     """
     for word in (first, second):
         if len(word.split()) != 1:

@@ -1,4 +1,4 @@
-"""Does a unit follow a property of texts, or is it the best of many on one text?"""
+"""Search for a unit that follows a property of texts: permutation test and a second text."""
 
 from __future__ import annotations
 
@@ -14,18 +14,24 @@ from seqviz.compute.gates.observation import Observation
 from seqviz.core.units import Share
 
 FEATURES = tuple(name for name in activations.FEATURES if name != "position")
-BEYOND = 0.05  # as good by chance in fewer cases than this: not put down to chance
+BEYOND = 0.05  # significance level: a larger share by chance counts as chance
 
 
 @dataclass(frozen=True)
 class UnitSearch:
-    """Correlations of all units with a property of the text, on one text and on another.
+    """Correlations of all units with a property of the text, on two texts.
 
-    correlation, scored: Pearson's r on the text on which units are looked for, and on the other.
-    best: per circular shift of the property along the first text, the largest |r| of any unit: what
-    the best of so many units reaches where nothing can be followed. alone: the |r| of the unit that
-    was found, per circular shift along the second text. varies: whether the property does, on the
-    first and on the second text; where it does not, every r is 0.
+    Attributes:
+        first: observation of the text on which the unit is searched.
+        second: observation of the other text.
+        name: the property, one of `activations.FEATURES`.
+        correlation: Pearson's r on the first text.
+        scored: Pearson's r on the second text.
+        best: null of the search: largest |r| of any unit per circular shift of the property along
+            the first text.
+        alone: |r| of the unit that was found, per circular shift along the second text.
+        varies: True where the property varies, on the first and on the second text; where it does
+            not, every r is 0.
     """
 
     first: Observation
@@ -44,38 +50,41 @@ class UnitSearch:
 
     @property
     def unit(self) -> int:
-        """The one that was found, from 1."""
+        """Number of the unit that was found, from 1."""
         return int(self.order[0]) + 1
 
     @property
     def r_found(self) -> float:
-        """Its correlation on the text on which it was looked for."""
+        """Correlation of that unit on the first text."""
         return float(self.correlation[self.unit - 1])
 
     @property
     def r_scored(self) -> float:
-        """Its correlation on the other text."""
+        """Correlation of that unit on the second text."""
         return float(self.scored[self.unit - 1])
 
     @property
     def by_chance(self) -> Share:
-        """The share of shifts at which some unit does as well as the one that was found."""
+        """Share of shifts at which some unit does as well as the one that was found."""
         return _as_good(self.best, self.r_found)
 
     @property
     def alone_by_chance(self) -> Share:
-        """The share of shifts at which that unit does as well on the second text."""
+        """Share of shifts at which that unit does as well on the second text."""
         return _as_good(self.alone, self.r_scored)
 
     @property
     def median_best(self) -> float:
-        """The |r| that the best unit has at half of the shifts or more."""
+        """Median of `best`."""
         return float(np.median(self.best)) if self.best.size else 0.0
 
     @property
     def verdict(self) -> str:
-        """ "constant", "chance" (its r may be what a search finds), "lost" (not on the other text,
-        or with the other sign), or "holds"."""
+        """Result of the search: "constant", "chance", "lost" or "holds".
+
+        "chance": a search may find such an r by chance; "lost": not on the second text, or with the
+        other sign.
+        """
         if not all(self.varies):
             return "constant"
         if self.by_chance >= BEYOND:
@@ -85,20 +94,31 @@ class UnitSearch:
 
 
 def comes_back(name: str, pieces: Sequence[str]) -> bool:
-    """Whether a property falls again within a text.
+    """Return True where a property falls again within a text.
 
-    One that only grows, as the position does, is no longer itself when it is moved around: it is
-    two ramps, and circular shifts do not say what a search finds by chance.
+    A property that only grows, such as the position, becomes two ramps under a circular shift;
+    shifts then do not show what a search finds by chance.
+
+    Args:
+        name: one of `activations.FEATURES`.
+        pieces: symbols of the text.
     """
     return bool((np.diff(feature(name, pieces)) < 0).any())
 
 
 def search(first: Observation, second: Observation, name: str) -> UnitSearch:
-    """Look for the unit that follows a property (`activations.FEATURES`) best, and score it.
+    """Find the unit that follows a property best on one text, and score it on another.
 
-    Both observations are of one network and one gate or state. The null is that of circular shifts:
-    the property keeps its runs and its frequency, but not its place.
-    Raises ValueError for two networks, or two gates.
+    The null is that of circular shifts: the property keeps its runs and its frequency, but not its
+    place.
+
+    Args:
+        first: observation of the text to search on.
+        second: observation of the other text, by the same network and of the same gate or state.
+        name: the property, one of `activations.FEATURES`.
+
+    Raises:
+        ValueError: the observations are of two networks or two gates.
     """
     if (first.network, first.symbol) != (second.network, second.symbol):
         raise ValueError("Both texts are read by one network, and one gate or state is compared.")
@@ -116,7 +136,7 @@ def search(first: Observation, second: Observation, name: str) -> UnitSearch:
 def _shifted(
     values: Float[np.ndarray, "time units"], given: Float[np.ndarray, "time"]
 ) -> Float[np.ndarray, "shift units"]:
-    """Pearson's r of each unit with the property moved on by 1, 2, ... steps, end to beginning."""
+    """Return Pearson's r of each unit with the property rotated by 1, 2, ... steps."""
     steps = len(given)
     around = (np.arange(steps)[None, :] - np.arange(1, max(steps, 1))[:, None]) % max(steps, 1)
     a = (values - values.mean(axis=0)).astype(float)
@@ -126,5 +146,5 @@ def _shifted(
 
 
 def _as_good(null: Float[np.ndarray, "shift"], r: float) -> float:
-    """Shifts that reach |r|; the observed place counts as one of them, so it is never 0."""
+    """Return the share of shifts that reach |r|; the observed place counts, so it is never 0."""
     return float((1 + (null >= abs(r) - 1e-12).sum()) / (1 + len(null)))

@@ -1,4 +1,4 @@
-"""Four little tasks, each of which needs something to be kept, counted or flipped."""
+"""Four small tasks of memory, counting, parity and sums: sequences, answers and baselines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ANSWERS = {
     "parity": ("even", "odd"),
     "adding": tuple(str(total) for total in range(19)),
 }
-# What a page shows first: each has what the task is about, at a glance.
+# Initial inputs of the pages; each shows the point of its task.
 EXAMPLES = {
     "latch": "cabadbdacbbadcab",
     "count": "aaaaaabbbbbb.",
@@ -36,7 +36,13 @@ EXAMPLES = {
 
 @dataclass(frozen=True)
 class SymbolBatch:
-    """Symbols in, answers out. scored: at which steps the answer follows from what was read."""
+    """Sequences of a task with their answers.
+
+    Attributes:
+        symbols: numbers of the symbols.
+        answers: numbers of the right answers.
+        scored: True at steps whose answer follows from what was read.
+    """
 
     symbols: Int[np.ndarray, "time batch"]
     answers: Int[np.ndarray, "time batch"]
@@ -44,14 +50,23 @@ class SymbolBatch:
 
 
 def draw(task: str, length: int, size: int, random: np.random.RandomState) -> SymbolBatch:
-    """Random sequences of a task, `length` symbols each.
+    """Draw random sequences of a task.
 
-    latch: letters; the answer is the first one, at every step. count: a^n b^n and full stops, n
-    drawn up to half the length; the answer is the next symbol, which is certain from the first b
-    on. parity: bits; the answer is whether the number of ones so far is even or odd. adding:
-    digits, two of them marked by a star; the answer is the sum of these two, scored after the last
-    digit (Hochreiter and Schmidhuber 1997, with digits for real numbers).
-    Raises ValueError for an unknown task, and a length below 3.
+    Args:
+        task: "latch": letters; the answer is the first one, at every step. "count": a^n b^n and
+            full stops, n drawn up to half the length; the answer is the next symbol, which is
+            certain from the first b on. "parity": bits; the answer is whether the number of ones so
+            far is even or odd. "adding": digits, two of them marked by a star; the answer is the
+            sum of these two, scored after the last digit.
+        length: symbols in a sequence.
+        size: number of sequences.
+        random: source of random numbers.
+
+    Raises:
+        ValueError: unknown task, or a length below 3.
+
+    References:
+        "adding": Hochreiter and Schmidhuber (1997), with digits for real numbers.
     """
     if task not in TASKS:
         raise ValueError(f"Unknown task: {task}.")
@@ -63,22 +78,27 @@ def draw(task: str, length: int, size: int, random: np.random.RandomState) -> Sy
 
 
 def majority(batch: SymbolBatch) -> Share:
-    """The share of answers that the most frequent one gets right, whatever was read."""
+    """Return the share of scored answers that the most frequent one gets right."""
     targets = batch.answers[batch.scored]
     return float(np.bincount(targets).max() / targets.size) if targets.size else 0.0
 
 
 def majority_whole(batch: SymbolBatch) -> Share:
-    """The share of sequences all of whose answers one and the same answer gets right."""
+    """Return the largest share of sequences that one constant answer gets right throughout."""
     targets = np.unique(batch.answers[batch.scored])
     full = [((batch.answers == item) | ~batch.scored).all(axis=0).mean() for item in targets]
     return float(max(full, default=0.0))
 
 
 def right_answers(task: str, symbols: Int[np.ndarray, "time"]) -> SymbolBatch:
-    """The answers for a sequence that somebody typed; `scored` says where there is one.
+    """Return the right answers for a typed sequence, as a batch of one.
 
-    From a symbol that the task does not have (-1) on, there is none.
+    `scored` is True where there is an answer; there is none from a symbol on that the task does not
+    have (-1).
+
+    Args:
+        task: one of `TASKS`.
+        symbols: numbers of the symbols.
     """
     if len(symbols) == 0:
         nothing = np.zeros((0, 1), np.int64)
@@ -114,7 +134,7 @@ def _count(length: int, size: int, random: np.random.RandomState) -> SymbolBatch
 
 
 def _counted(symbols: Int[np.ndarray, "time batch"]) -> SymbolBatch:
-    """The next symbol, from the first b to the full stop, as long as the string is a^n b^n."""
+    """Score the next symbol from the first b to the full stop, while the string is a^n b^n."""
     step = np.arange(len(symbols))[:, None]
     not_a = symbols != 0
     n = np.where(not_a.any(axis=0), not_a.argmax(axis=0), len(symbols))
@@ -135,7 +155,7 @@ def _adding(length: int, size: int, random: np.random.RandomState) -> SymbolBatc
 
 
 def _added(symbols: Int[np.ndarray, "time batch"]) -> SymbolBatch:
-    """The sum so far; it is the answer once two digits were marked, and until a third is."""
+    """Answer with the sum so far; scored from the second marked digit until the third."""
     marked = symbols >= 10
     total = np.cumsum(np.where(marked, symbols - 10, 0), axis=0)
     return SymbolBatch(symbols, np.minimum(total, 18), np.cumsum(marked, axis=0) == 2)

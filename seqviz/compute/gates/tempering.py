@@ -1,4 +1,4 @@
-"""A softer or harder sigmoid in trained gates: how much of a mask does the network need?"""
+"""Gate temperature: trained networks with a softer or harder sigmoid in their gates."""
 
 from __future__ import annotations
 
@@ -15,21 +15,28 @@ from seqviz.compute.recurrent import GRUTrace, LSTMTrace, RecurrentWeights
 from seqviz.core.units import Fraction, Share
 from seqviz.stats.facts import Facts
 
-# In the blocks of the weights, PyTorch's order: those that a sigmoid follows, and the one that
-# keeps (f of an LSTM, z of a GRU).
+# Indices of weight blocks in PyTorch's order: those followed by a sigmoid, and that of the gate
+# that keeps (f of an LSTM, z of a GRU).
 _GATES = {"lstm": ((0, 1, 3), 1), "gru": ((0, 1), 1)}
 _PLACES = {"i": 0, "f": 1, "o": 3, "r": 0, "z": 1}
 _TRIED = 200  # sequences
 
 
 def tempered(network: GatedNetwork, temperature: float, added: float = 0.0) -> GatedNetwork:
-    """The network with sigma((a + added) / T) in place of sigma(a) in its gates.
+    """Return the network with sigma((a + added) / T) in place of sigma(a) in its gates.
 
-    temperature: T > 0 of every gate; near 0 a gate is a step function, far above 1 it is 1/2
-    whatever it reads. added: to the pre-activation of the gate that keeps (f, or z of a GRU), as if
-    its bias were larger. The candidate's tanh is left as it is. As a gate is a sigmoid of a linear
-    map, its rows of the weights divided by T are the same network.
-    Raises ValueError for a temperature that is not positive.
+    The candidate's tanh is unchanged. As a gate is a sigmoid of a linear map, its rows of the
+    weights divided by T are the same network.
+
+    Args:
+        network: the network.
+        temperature: T > 0 of every gate; near 0 a gate is a step function, far above 1 it is 1/2
+            for any input.
+        added: added to the pre-activation of the gate that keeps (f, or z of a GRU), like a larger
+            bias.
+
+    Raises:
+        ValueError: the temperature is not positive.
     """
     if temperature <= 0:
         raise ValueError("A temperature is positive.")
@@ -54,8 +61,9 @@ def tempered(network: GatedNetwork, temperature: float, added: float = 0.0) -> G
 class Tempered:
     """A network with a softer or harder sigmoid, on one text.
 
-    ids: the symbols read. preactivation: of each gate before it is divided by the temperature, by
-    the gate's symbol.
+    Attributes:
+        seen: observation of the network on the text.
+        preactivation: by the gate's symbol, pre-activation before division by the temperature.
     """
 
     seen: Observation
@@ -64,13 +72,13 @@ class Tempered:
     preactivation: dict[str, Float[np.ndarray, "time hidden"]]
 
     def right_steps(self) -> Fraction:
-        """Of the steps whose answer follows from what was read, those answered rightly."""
+        """Return the number of right answers and that of steps that have an answer."""
         finite = ~np.isnan(self.seen.probability)
         given = right_answers(self.seen.kind, self.ids).answers[:, 0]
         return int((self.seen.answer == given)[finite].sum()), int(finite.sum())
 
     def saturated(self, gate: str) -> Share:
-        """The share of one gate's values, over all units and steps, below 0.1 or above 0.9."""
+        """Return the share of a gate's values, over units and steps, below 0.1 or above 0.9."""
         values = activation(self.seen.trace, gate)
         return float(((values < SHUT) | (values > OPEN)).mean())
 
@@ -78,7 +86,18 @@ class Tempered:
 def read_tempered(
     network: GatedNetwork, text: str, symbol: str, temperature: float, added: float = 0.0
 ) -> Tempered:
-    """`observe` with that sigmoid. Raises UserError "no_text"."""
+    """Observe a text with the network of `tempered`.
+
+    Args:
+        network: the network.
+        text: the text.
+        symbol: gate or state in the observation's `values`.
+        temperature: as in `tempered`.
+        added: as in `tempered`.
+
+    Raises:
+        UserError: "no_text", the text is empty.
+    """
     observation = observe(tempered(network, temperature, added), text, symbol)
     result = observation.trace
     assert isinstance(result, (LSTMTrace, GRUTrace))
@@ -92,10 +111,13 @@ def read_tempered(
 
 @dataclass(frozen=True)
 class ByTemperature:
-    """How often a network answers its task rightly with gates of each temperature.
+    """Accuracy of a network on its task by temperature of its gates.
 
-    majority: of the answer that is right most often, whatever was read: what needs no network.
-    sequences, length: on how many it was tried, and of how many symbols each.
+    Attributes:
+        accuracy: share of right answers.
+        majority: accuracy of the most frequent answer, whatever was read.
+        sequences: number of sequences tried.
+        length: symbols in a sequence.
     """
 
     temperature: Float[np.ndarray, "temperature"]
@@ -105,12 +127,12 @@ class ByTemperature:
     length: int
 
     def accuracy_at(self, temperature: float) -> Share:
-        """At the tried temperature that is nearest (in ratio) to this one."""
+        """Return the accuracy at the nearest temperature tried, by ratio."""
         far = np.abs(np.log(self.temperature / temperature))
         return float(self.accuracy[int(far.argmin())])
 
     def compared(self, temperature: float) -> Facts:
-        """State the answers at a temperature, beside those of the hardest and softest gates."""
+        """State the accuracy at a temperature, beside those of the hardest and softest gates."""
         hard, soft = self.temperature[[0, -1]].tolist()
         hardest, softest = self.accuracy[[0, -1]].tolist()
         return Facts(
@@ -123,7 +145,14 @@ class ByTemperature:
 def by_temperature(
     network: GatedNetwork, temperatures: tuple[float, ...], added: float = 0.0, length: int = 16
 ) -> ByTemperature:
-    """A network of a little task on 200 fresh sequences at each temperature."""
+    """Test a network of a small task on 200 new sequences, the same at each temperature.
+
+    Args:
+        network: the network.
+        temperatures: temperatures to try.
+        added: as in `tempered`.
+        length: symbols in a sequence.
+    """
     batch = draw(network.kind, length, _TRIED, np.random.RandomState([0, 3]))
     right = [accuracy(tempered(network, t, added), batch) for t in temperatures]
     return ByTemperature(np.array(temperatures), np.array(right), majority(batch), _TRIED, length)

@@ -1,4 +1,4 @@
-"""Train a tiny LSTM or GRU on a little task, in seconds; all torch is in here."""
+"""Training of a tiny LSTM or GRU on a small task; the only module here with torch."""
 
 from __future__ import annotations
 
@@ -33,10 +33,13 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Longer:
-    """A network on sequences longer than those of its training, beside the most frequent answer.
+    """Accuracy on sequences longer than those of the training, beside the majority baseline.
 
-    accuracy, majority: shares of the answers. exact_match, majority_whole: of sequences without a
-    wrong one.
+    Attributes:
+        accuracy: share of right answers.
+        majority: accuracy of the most frequent answer.
+        exact_match: share of sequences without a wrong answer.
+        majority_whole: largest share of sequences that one constant answer gets right throughout.
     """
 
     accuracy: Share
@@ -47,7 +50,13 @@ class Longer:
 
 
 def longer(network: GatedNetwork, length: int, seed: int = 0) -> Longer:
-    """400 fresh sequences twice as long as those of the training, `length` each."""
+    """Test a network on 400 new sequences twice as long as those of the training.
+
+    Args:
+        network: the network.
+        length: length of the training sequences.
+        seed: seed of the sequences.
+    """
     batch = draw(network.kind, 2 * length, TESTED, np.random.RandomState([seed, 2]))
     return Longer(
         accuracy(network, batch),
@@ -58,7 +67,7 @@ def longer(network: GatedNetwork, length: int, seed: int = 0) -> Longer:
 
 
 def usual_majority(settings: TinySettings) -> Share:
-    """What the most frequent answer gets on the sequences on which `train_tiny` tests."""
+    """Return the accuracy of the most frequent answer on the test sequences of `train_tiny`."""
     random = np.random.RandomState([settings.seed, 1])
     return majority(draw(settings.task, settings.length, TESTED, random))
 
@@ -68,17 +77,21 @@ def train_tiny(
     report: Callable[[TinyReport], None] | None = None,
     device: str = "cpu",
 ) -> Tiny:
-    """Train by Adam on fresh sequences; symbols enter as one-hot vectors.
+    """Train a tiny network by Adam on new sequences; symbols enter as one-hot vectors.
 
-    The loss is the mean cross-entropy of the answers at the steps that are scored. `report` is
-    called about fifty times and may raise to stop the run. Deterministic for a seed on one machine;
-    torch's global random state is neither read nor written.
+    The loss is the mean cross-entropy of the answers at the scored steps. Deterministic for a seed
+    on one machine; torch's global random state is neither read nor written.
+
+    Args:
+        settings: settings of the training.
+        report: called about fifty times; may raise to stop the run.
+        device: torch device.
     """
-    import torch  # two seconds, paid by the first training and not by the first visitor
+    import torch  # takes two seconds, so it is imported by the first training and not at start-up
 
     symbols, width = len(SYMBOLS[settings.task]), len(ANSWERS[settings.task])
     kind: Any = torch.nn.LSTM if settings.cell == "lstm" else torch.nn.GRU
-    # On the meta device, because the modules' own initialization draws from the global generator.
+    # On the meta device because the modules' own initialization draws from the global generator.
     with torch.device("meta"):
         layer, head = kind(symbols, settings.hidden), torch.nn.Linear(settings.hidden, width)
     layer, head = layer.to_empty(device="cpu"), head.to_empty(device="cpu")

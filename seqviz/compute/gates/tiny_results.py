@@ -1,4 +1,4 @@
-"""What a tiny network is trained with, what it reports on its way, and what comes out."""
+"""Settings, progress reports and result of a tiny network's training."""
 
 from __future__ import annotations
 
@@ -18,10 +18,14 @@ from seqviz.core.units import Share, array_item
 
 @dataclass(frozen=True)
 class TinySettings(Settings):
-    """Which network learns what.
+    """Settings of a tiny network's training.
 
-    length: symbols in a training sequence. keep_bias: where the bias of the gate that keeps (f of
-    the LSTM, z of the GRU) starts. Raises ValueError when a setting is out of its range.
+    Attributes:
+        length: symbols in a training sequence.
+        keep_bias: initial bias of the gate that keeps (f of the LSTM, z of the GRU).
+
+    Raises:
+        ValueError: a setting is out of its range.
     """
 
     task: str = "latch"
@@ -51,21 +55,36 @@ _LONGER = {"adding": {"updates": 3000, "hidden": 16, "length": 12, "keep_bias": 
 
 
 def recommended(task: str, cell: str, seed: int = 0) -> TinySettings:
-    """Settings with which the task is learned within 30 seconds on two cores."""
+    """Return settings with which a task is learned within 30 seconds on two cores.
+
+    Args:
+        task: one of `TASKS`.
+        cell: "lstm" or "gru".
+        seed: seed of the training.
+    """
     chosen = TinySettings(task, cell, seed=seed)
     return replace(chosen, **_LONGER.get(task, {}))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
 class TinyReport(TrainingRecord):
-    """Where a training stands: the share of right answers on 400 fresh sequences."""
+    """Progress of a training.
+
+    Attributes:
+        accuracy: share of right answers on 400 new sequences.
+    """
 
     accuracy: float
 
 
 @dataclass(frozen=True)
 class Tiny:
-    """A trained network, and the accuracy on the way: at updates[k] it was accuracy[k]."""
+    """A trained network and its learning curve.
+
+    Attributes:
+        updates: update number of each report.
+        accuracy: accuracy at each report.
+    """
 
     settings: TinySettings
     network: GatedNetwork
