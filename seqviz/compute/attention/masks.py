@@ -1,4 +1,4 @@
-"""Who may look at whom: a matrix of permissions [query, key] from a mask's name and its cells."""
+"""Attention masks [query, key]: built from a kind and single cells, and cells as text."""
 
 from __future__ import annotations
 
@@ -25,15 +25,25 @@ def allowed(
     cells: tuple[tuple[int, int], ...] = (),
     reach: int = REACH,
 ) -> Bool[np.ndarray, "query key"]:
-    """True where a query may look at a key.
+    """Return True where a query may attend to a key.
 
-    real: False for padding; where `padding` is on, nobody looks there. kind: "own" (what the model
-    was trained with: causal in a decoder, everything in an encoder), "none", "causal" (only back
-    and to itself), "reverse" (only ahead and to itself), "diagonal" (everything but itself),
-    "window" (tokens less than `reach` away), "strided" (these, and every `reach`-th token counted
-    from the query: Child et al. 2019, section 4.2, whose two patterns are joined here; only back in
-    a decoder). cells: (query, key) pairs, from 0, whose permission is turned over; those beyond the
-    text are ignored. Raises ValueError for an unknown kind and for a reach below 1.
+    Args:
+        real: False for padding.
+        kind: "own" (as in training: causal in a decoder, everything in an encoder), "none",
+            "causal" (only back and to itself), "reverse" (only ahead and to itself), "diagonal"
+            (everything but itself), "window" (tokens less than `reach` away), "strided" (these, and
+            every `reach`-th token counted from the query).
+        decoder: True for a decoder, whose sparse patterns only look back.
+        padding: True to hide padding from all queries.
+        cells: (query, key) pairs, from 0, whose permission is inverted; those beyond the text are
+            ignored.
+        reach: reach of a sparse pattern, in tokens.
+
+    Raises:
+        ValueError: unknown kind, or reach below 1.
+
+    References:
+        "strided": Child et al. (2019), section 4.2, whose two patterns are joined here.
     """
     tokens = len(real)
     if kind not in MASK_KINDS:
@@ -63,16 +73,24 @@ def allowed(
 
 
 def cells_computed(kind: str, tokens: int, decoder: bool, reach: int = REACH) -> int:
-    """How many of tokens x tokens scores a pattern asks for."""
+    """Return how many of the tokens x tokens scores a pattern computes.
+
+    Args:
+        kind: one of `MASK_KINDS`.
+        tokens: length of the text.
+        decoder: as in `allowed`.
+        reach: as in `allowed`.
+    """
     return int(allowed(np.ones(tokens, bool), kind, decoder, reach=reach).sum())
 
 
 def pairs(text: str) -> tuple[tuple[int, int], ...]:
-    """ "2.5 3.0" as ((2, 5), (3, 0)), sorted, each once. Raises UserError("pairs") for anything
-    else.
+    """Parse pairs of numbers: "2.5 3.0" as ((2, 5), (3, 0)), sorted, each once.
 
-    The form in which heads that are off (layer.head) and cells of a mask (query.key) stand in a
-    link.
+    In links, disabled heads (layer.head) and cells of a mask (query.key) have this form.
+
+    Raises:
+        UserError: "pairs" for any other text, "many_pairs" for more than `MOST_CELLS`.
     """
     result = set()
     for part in " ".join(typed.cut(text, ",;+")).split():
@@ -90,5 +108,5 @@ def pairs(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def written(cells: tuple[tuple[int, int], ...]) -> str:
-    """The pairs as text; `pairs` reads it back."""
+    """Return the pairs as text that `pairs` parses."""
     return " ".join(f"{a}.{b}" for a, b in cells)

@@ -1,7 +1,7 @@
-"""What an attention head does, in numbers: where it looks, how far, how sharply.
+"""Measures of attention heads: where they look, how far, how sharply.
 
-Everything here takes weights [..., query, key] whose rows sum to 1 and knows no model. Layers,
-heads and places are counted from 0, as in code.
+All functions take weights [..., query, key] whose rows sum to 1, of any model. Layers, heads and
+places are counted from 0.
 """
 
 from __future__ import annotations
@@ -16,19 +16,25 @@ from seqviz.compute.attention.scaled import entropy
 from seqviz.core.units import Share
 from seqviz.stats.facts import Facts
 
-# What a head may be named after; the share of its weight that goes there, a mean over queries.
+# Targets that a head may be named after; measured as the mean share of its weight on them.
 HABITS = ("previous", "next", "itself", "same", "first", "separator")
-NAMED_FROM = 0.5  # a head has a habit's name when at least half of its weight goes there
+NAMED_FROM = 0.5  # smallest share of a head's weight on a target for the head to have its name
 
 
 @dataclass(frozen=True)
 class Habits:
-    """What each head does with one text; arrays [layer, head].
+    """Measures of each head on one text; arrays [layer, head].
 
-    previous, next, itself: weight on the token before, after, and on the query's own. same: on
-    other tokens with the same id. first: on the first token ([CLS] in BERT). separator: on
-    separators and other special tokens but the first. entropy: bits. spread: entropy as a share of
-    what looking everywhere alike would have. distance: mean of |query - key| in tokens.
+    Attributes:
+        previous: weight on the token before.
+        next: weight on the token after.
+        itself: weight on the query's own token.
+        same: weight on other tokens with the same id.
+        first: weight on the first token ([CLS] in BERT).
+        separator: weight on separators and other special tokens but the first.
+        entropy: entropy of the rows in bits.
+        spread: entropy as a share of that of equal weights.
+        distance: mean of |query - key| in tokens.
     """
 
     previous: Float[np.ndarray, "layer head"]
@@ -42,11 +48,17 @@ class Habits:
     distance: Float[np.ndarray, "layer head"]
 
     def of(self, measure: str, layer: int, head: int) -> float:
-        """One measure of one head: "entropy", "distance" or another of the arrays."""
+        """Return one measure of one head.
+
+        Args:
+            measure: name of one of the arrays, such as "entropy".
+            layer: layer of the head.
+            head: number of the head.
+        """
         return float(getattr(self, measure)[layer, head])
 
     def ranking(self, measure: str) -> Facts:
-        """State which head has the most of a measure, and how many have half of their weight."""
+        """State which head has the most of a measure, and how many heads have at least half."""
         values = getattr(self, measure)
         layer, head = ranked(values, 1)[0]
         return Facts(
@@ -56,11 +68,21 @@ class Habits:
         )  # fmt: skip
 
     def idle(self, layer: int, head: int) -> Share:
-        """The weight on the first token and the separators: of a head with nothing to do."""
+        """Return the weight on the first token and the separators, as of a head with nothing to do.
+
+        Args:
+            layer: layer of the head.
+            head: number of the head.
+        """
         return float(self.first[layer, head] + self.separator[layer, head])
 
     def name(self, layer: int, head: int) -> str:
-        """One of `HABITS` when at least half of the weight goes there, else "broad" or "mixed"."""
+        """Return one of `HABITS` with at least half of the weight, else "broad" or "mixed".
+
+        Args:
+            layer: layer of the head.
+            head: number of the head.
+        """
         shares = [float(getattr(self, habit)[layer, head]) for habit in HABITS]
         if max(shares) >= NAMED_FROM:
             return HABITS[int(np.argmax(shares))]
@@ -72,11 +94,18 @@ def habits(
     ids: Int[np.ndarray, "key"],
     special: Bool[np.ndarray, "key"],
 ) -> Habits:
-    """Means over the queries of one text, the first query left out.
+    """Compute the measures of each head, means over the queries of one text but the first.
 
-    The first token has none before it, and in a decoder it can only look at itself. The measures
-    follow Clark et al. (2019), section 3. special: which tokens were put there by the tokenizer.
-    A text of one token has means of that one query.
+    The first token has none before it, and in a decoder it can only look at itself. A text of one
+    token has means of that one query.
+
+    Args:
+        weights: attention weights.
+        ids: token ids.
+        special: True for tokens added by the tokenizer.
+
+    References:
+        Clark et al. (2019), section 3.
     """
     tokens = len(ids)
     start = min(1, tokens - 1)
@@ -112,10 +141,16 @@ def carried_first(
     weights: Float[np.ndarray, "layer head query key"],
     norms: Float[np.ndarray, "layer head key"],
 ) -> Float[np.ndarray, "layer head"]:
-    """Of weight times norm of the value the share on the first token, as `Habits.first` of weights.
+    """Return the share of the first token in weight times norm of the value, as `Habits.first`.
 
-    A weight alone says what a head looks at; the product says how much it can take from there
-    (Kobayashi et al. 2020, who multiply the value by the output matrix as well).
+    A weight alone says what a head looks at; the product says how much it can take from there.
+
+    Args:
+        weights: attention weights.
+        norms: norms of the values.
+
+    References:
+        Kobayashi et al. (2020), who multiply the value by the output matrix as well.
     """
     start = min(1, weights.shape[-1] - 1)
     products = weights[:, :, start:] * norms[:, :, None]
@@ -126,11 +161,13 @@ def carried_first(
 def rollout(
     weights: Float[np.ndarray, "layer head query key"],
 ) -> Float[np.ndarray, "layer query key"]:
-    """How much of each token of the input is in each token after every layer.
+    """Return attention rollout: the share of each input token in each token after every layer.
 
-    Attention rollout of Abnar and Zuidema (2020): the mean over heads, half of the identity for the
-    residual connection, multiplied from the first layer up; [-1] is the last layer's. Rows sum
-    to 1. It knows nothing of the values, the MLPs and the norms between.
+    The mean over heads, half of the identity for the residual connection, multiplied from the first
+    layer up; [-1] is the last layer's. Rows sum to 1. Values, MLPs and norms are ignored.
+
+    References:
+        Abnar and Zuidema (2020).
     """
     tokens = weights.shape[-1]
     mixed = 0.5 * weights.astype(np.float64).mean(1) + 0.5 * np.eye(tokens)
@@ -144,9 +181,13 @@ def rollout(
 def tiles(
     weights: Float[np.ndarray, "layer head query key"], side: int
 ) -> Float[np.ndarray, "layer head row column"]:
-    """Each map at no more than `side` cells a side; a cell keeps the largest weight within it.
+    """Downsample each map to at most `side` cells a side, by maximum.
 
-    The largest and not the mean: a single bright cell is what one looks for.
+    The maximum and not the mean keeps a single bright cell visible.
+
+    Args:
+        weights: attention weights.
+        side: maximum number of rows and of columns.
     """
     queries, keys = weights.shape[-2:]
     if max(queries, keys) <= side:
@@ -161,7 +202,12 @@ def _starts(count: int, side: int) -> Int[np.ndarray, "cell"]:
 
 
 def ranked(measure: Float[np.ndarray, "layer head"], maximum: int) -> Sequence[tuple[int, int]]:
-    """The (layer, head) pairs with the largest values, largest first."""
+    """Return the (layer, head) pairs with the largest values, largest first.
+
+    Args:
+        measure: value of each head.
+        maximum: number of pairs.
+    """
     order = np.argsort(-measure, axis=None, kind="stable")[:maximum]
     layers, heads = np.unravel_index(order, measure.shape)
     return [(int(a), int(b)) for a, b in zip(layers, heads, strict=True)]

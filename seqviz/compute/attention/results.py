@@ -1,4 +1,4 @@
-"""What is found when a model's attention is looked into: plain arrays, for any model.
+"""Results of attention analyses as plain arrays, for any model.
 
 Layers, heads and places of tokens are counted from 0; attention is [layer, head, query, key].
 """
@@ -16,16 +16,18 @@ from seqviz.compute.attention.tokens import Tokens
 from seqviz.core.units import Exact, Fraction, Share, WholeShare, array_item
 from seqviz.stats.facts import Facts
 
-ROUNDING = 1e-9  # 1 - cosine below it is that of float32
-BY = ("weight", "value")  # what a map shows: a weight, or the weight times the norm of the value
+ROUNDING = 1e-9  # a smaller 1 - cosine is float32 rounding
+BY = ("weight", "value")  # values of a map: weights, or weights times the norms of the values
 
 
 @dataclass(frozen=True)
 class ReadText(Tokens):
-    """What a model read, and where it was computed.
+    """Tokens of a text, the model that read them and its device.
 
-    model: its name in the registry. decoder: whether it reads from left to right only. note: why it
-    ran on another device than it should, or empty.
+    Attributes:
+        model: name in the registry.
+        decoder: True where the model reads from left to right only.
+        note: reason why it ran on another device than intended, or empty.
     """
 
     model: str
@@ -37,18 +39,21 @@ class ReadText(Tokens):
 
 
 def _most(values: Float[np.ndarray, "*cells"], by: str) -> float:
-    """Where the colors end: the largest weight there can be, or the largest product."""
+    """Return the end of the color scale: 1 for weights, the largest product otherwise."""
     return 1.0 if by == "weight" else float(values.max(initial=0)) or 1.0
 
 
 @dataclass(frozen=True)
 class Mosaic:
-    """All heads of all layers; tiles [layer, head, row, column], the weights where all fit.
+    """Attention maps of all heads of all layers.
 
-    cells: of a side that were put together into one, 1 where nothing was (the largest is kept).
-    norms: of the values. carried: of what each head mixes (weight times norm of the value) the
-    share that comes from the first token, a mean over the queries but the first; by the weights it
-    is `habits.first`. by: one of `BY`.
+    Attributes:
+        tiles: the weights, downsampled where they do not all fit.
+        cells: side of the square of weights in one tile cell (its maximum is kept); 1 for none.
+        norms: norms of the values.
+        carried: share of the first token in what each head mixes (weight times norm of the value),
+            a mean over the queries but the first; by the weights it is `habits.first`.
+        by: one of `BY`.
     """
 
     text: ReadText
@@ -61,11 +66,16 @@ class Mosaic:
 
     @property
     def max_weight(self) -> float:
-        """Where the colors end."""
+        """End of the color scale."""
         return _most(self.tiles, self.by)
 
     def first_token(self, layer: int, head: int) -> Facts:
-        """State what all heads, and one of them, give the first token."""
+        """State the share of the first token for all heads, and for one of them.
+
+        Args:
+            layer: layer of the head.
+            head: number of the head.
+        """
         return Facts(
             "alone" if len(self.text.pieces) == 1 else "others",
             first=self.text.pieces[0], heads=self.carried.size,
@@ -76,25 +86,44 @@ class Mosaic:
         )  # fmt: skip
 
     def carried_first(self, layer: int, head: int) -> Share:
-        """The share of what one head mixes that comes from the first token."""
+        """Return the share of the first token in what one head mixes.
+
+        Args:
+            layer: layer of the head.
+            head: number of the head.
+        """
         return float(self.carried[layer, head])
 
     def norm_of_first(self, layer: int, head: int) -> float:
-        """Norm of the value of the first token."""
+        """Return the norm of the value of the first token.
+
+        Args:
+            layer: layer of the head.
+            head: number of the head.
+        """
         return float(self.norms[layer, head, 0])
 
     def norm_of_others(self, layer: int, head: int) -> float:
-        """Mean norm of the values of all tokens but the first."""
+        """Return the mean norm of the values of all tokens but the first.
+
+        Args:
+            layer: layer of the head.
+            head: number of the head.
+        """
         others = self.norms[layer, head, 1:]
         return float(others.mean()) if others.size else math.nan
 
 
 @dataclass(frozen=True)
 class AttentionMap:
-    """One matrix of weights [query, key]; layer and head are -1 for a mean over all of them.
+    """One attention map [query, key].
 
-    entropy: of each row as shares of its sum, in bits. allowed: who may look at whom. by: "value"
-    where each weight is multiplied by the norm of its value.
+    Attributes:
+        layer: layer of the head; -1 for a mean over all of them.
+        head: number of the head; -1 for a mean over all of them.
+        entropy: entropy in bits of each row as shares of its sum.
+        allowed: True where the query may attend to the key.
+        by: "value" where each weight is multiplied by the norm of its value.
     """
 
     text: ReadText
@@ -107,19 +136,24 @@ class AttentionMap:
 
     @property
     def max_weight(self) -> float:
-        """Where the colors end."""
+        """End of the color scale."""
         return _most(self.weights, self.by)
 
     def share_at(self, query: int, key: int) -> Share:
-        """What a query's row gives to a key, of all that it gives; from 0."""
+        """Return the share of a key in a query's row.
+
+        Args:
+            query: place of the query, from 0.
+            key: place of the key, from 0.
+        """
         return float(self.weights[query, key]) / (float(self.weights[query].sum()) or 1.0)
 
     def max_weight_of(self, query: int) -> int:
-        """The key to which a query's row gives most; from 0."""
+        """Return the key, from 0, with the largest weight in a query's row."""
         return int(np.nan_to_num(self.weights[query]).argmax())
 
     def row(self, query: int) -> Facts:
-        """State where a query (from 0) looks, beside the first token and itself."""
+        """State the attention of a query (from 0), beside the first token and itself."""
         pieces, maximum = self.text.pieces, self.max_weight_of(query)
         return Facts(
             "own" if maximum == query else "other", query=pieces[query], to=pieces[maximum],
@@ -129,33 +163,39 @@ class AttentionMap:
 
     @property
     def on_first(self) -> Share:
-        """What rows give to the first token, a mean over the queries but the first.
+        """Share of the first token in the rows, a mean over the queries but the first.
 
-        Of all that they give, so that weights and products can be compared.
+        Of each row's sum, so that weights and products can be compared.
         """
         rows = self.weights[min(1, len(self.weights) - 1) :].astype(float)
         return float((rows[:, 0] / np.maximum(rows.sum(1), 1e-300)).mean())
 
     @property
     def share_allowed(self) -> Share:
-        """The cells that the mask leaves open."""
+        """Share of cells that the mask leaves open."""
         return float(self.allowed.mean())
 
     @property
     def on_padding(self) -> Share:
-        """The weight that real tokens give to padding, a mean over these queries."""
+        """Weight of real tokens on padding, a mean over these queries."""
         real = self.text.real
         return float(self.weights[real][:, ~real].sum(1).mean())
 
     @property
     def blind(self) -> bool:
-        """Whether a query may look nowhere."""
+        """True where some query may attend to nothing."""
         return bool((~self.allowed).all(1).any())
 
 
 @dataclass(frozen=True)
 class HeadParts:
-    """One head from the inside. norms: of the values. allowed: False where the mask forbids."""
+    """Intermediate results of one head.
+
+    Attributes:
+        scaled: scores divided by sqrt(d_k).
+        norms: norms of the values.
+        allowed: False where the mask forbids.
+    """
 
     text: ReadText
     layer: int
@@ -175,17 +215,27 @@ class HeadParts:
 
     @property
     def carried(self) -> Float[np.ndarray, "query key"]:
-        """Weights times the norms of the values: what each token adds, at most."""
+        """Weights times the norms of the values: the most that each token can add."""
         return self.weights * self.norms
 
     def largest_product(self, query: int, key: int) -> tuple[int, float]:
-        """The entry, from 1, whose product adds most to a score in either direction, and it."""
+        """Return the entry, from 1, with the largest product in a score by size, and the product.
+
+        Args:
+            query: place of the query, from 0.
+            key: place of the key, from 0.
+        """
         terms = self.queries[query].astype(float) * self.keys[key]
         entry = int(np.abs(terms).argmax())
         return entry + 1, float(terms[entry])
 
     def score(self, query: int, key: int) -> Facts:
-        """State what makes a score, and its weight beside the largest of the query."""
+        """State the largest product in a score, and its weight beside the largest of the query.
+
+        Args:
+            query: place of the query, from 0.
+            key: place of the key, from 0.
+        """
         entry, added = self.largest_product(query, key)
         best = int(self.weights[query].argmax())
         return Facts(
@@ -196,7 +246,12 @@ class HeadParts:
         )  # fmt: skip
 
     def value(self, query: int, key: int) -> Facts:
-        """State what a weight carries, beside that of the first token."""
+        """State weight times norm of a key's value, beside that of the first token.
+
+        Args:
+            query: place of the query, from 0.
+            key: place of the key, from 0.
+        """
         norm, norm_first = self.norms[[key, 0]].tolist()
         carried, carried_first = self.carried[query, [key, 0]].tolist()
         return Facts(
@@ -208,31 +263,50 @@ class HeadParts:
 
     @property
     def divisor(self) -> Exact:
-        """The square root of d_k."""
+        """Square root of d_k."""
         return math.sqrt(self.keys.shape[1])
 
     def product_at(self, query: int, key: int) -> Exact:
-        """q · k of two tokens, from 0."""
+        """Return q · k of two tokens.
+
+        Args:
+            query: place of the query, from 0.
+            key: place of the key, from 0.
+        """
         return float(self.scores[query, key])
 
     def divided_at(self, query: int, key: int) -> Exact:
-        """What the mask and the softmax get of it."""
+        """Return q · k of two tokens divided by sqrt(d_k), before the mask and the softmax.
+
+        Args:
+            query: place of the query, from 0.
+            key: place of the key, from 0.
+        """
         return float(self.scores[query, key]) / self.divisor
 
     def weight_at(self, query: int, key: int) -> Exact:
-        """The weight of the key for the query."""
+        """Return the weight of a key for a query.
+
+        Args:
+            query: place of the query, from 0.
+            key: place of the key, from 0.
+        """
         return float(self.weights[query, key])
 
 
 @dataclass(frozen=True)
 class Change:
-    """What the model says before and after something was done to it.
+    """Output of a model before and after an intervention.
 
-    moved: 1 - cosine of each real token's last vector with what it was. sentence: cosine of the
-    sentence vector with what it was. pair: cosine of the text's and the other text's vectors,
-    before and after (nan without another text). candidates: pieces likely next, before or after
-    (decoder), with their probabilities [before and after, candidate]. bits: the divergence
-    KL(before || after) of the next token's distribution (nan for an encoder).
+    Attributes:
+        moved: 1 - cosine of each real token's last vector before and after.
+        sentence: cosine of the sentence vectors before and after.
+        pair: cosine of the text's and the other text's vectors, before and after (nan without
+            another text).
+        candidates: likely next pieces, before or after (decoder).
+        probabilities: their probabilities, [before and after, candidate].
+        bits: divergence KL(before || after) of the next token's distribution (nan for an encoder).
+        off: number of disabled heads.
     """
 
     text: ReadText
@@ -246,7 +320,7 @@ class Change:
 
     @property
     def heads_off(self) -> Fraction:
-        """How many heads are off, and of how many."""
+        """Number of disabled heads, and of all heads."""
         return self.off, self.text.layers * self.text.heads
 
     @property
@@ -257,23 +331,23 @@ class Change:
 
     @property
     def furthest_place(self) -> int:
-        """The place of the token that moved most, from 0."""
+        """Place of the token that moved most, from 0."""
         return int(self.moved.argmax())
 
     @property
     def furthest_piece(self) -> str:
-        """The token that moved most."""
+        """Token that moved most."""
         return self.text.pieces[self.furthest_place]
 
     @property
     def likeliest(self) -> tuple[str, str]:
-        """The likeliest next piece before and after (decoder)."""
+        """Likeliest next piece before and after (decoder)."""
         before, after = (self.candidates[int(row.argmax())] for row in self.probabilities)
         return before, after
 
     @property
     def summary(self) -> Facts:
-        """State what a change comes to: of the next token, or of the sentence vector."""
+        """Facts about the change of the next token, or of the sentence vector."""
         if self.furthest == 0:
             return Facts("none")
         if self.text.decoder:
@@ -290,9 +364,12 @@ class Change:
 
 @dataclass(frozen=True)
 class MeanOutputs:
-    """What each head gives on average: its output, a mean over all tokens of some sentences.
+    """Mean output of each head over all tokens of some sentences.
 
-    fraction: of the sentences that have been read.
+    Attributes:
+        sentences: number of sentences.
+        tokens: number of their tokens.
+        fraction: share of the sentences that have been read.
     """
 
     output: Float[np.ndarray, "layer head d_k"]
@@ -303,10 +380,13 @@ class MeanOutputs:
 
 @dataclass(frozen=True)
 class Effects:
-    """The change by each head alone, [layer, head]; nan for those not yet done.
+    """Effect of disabling each head alone.
 
-    In an encoder 1 - cosine of the sentence vector with what it was; in a decoder the divergence
-    KL(before || after) of the next token's distribution in bits.
+    Attributes:
+        change: [layer, head]; in an encoder 1 - cosine of the sentence vectors before and after, in
+            a decoder the divergence KL(before || after) of the next token's distribution in bits;
+            nan for heads not yet done.
+        fraction: share of the heads that are done.
     """
 
     change: Float[np.ndarray, "layer head"]
@@ -320,15 +400,15 @@ class Effects:
 
     @property
     def largest(self) -> float:
-        """The change without the head that is missed most."""
+        """Largest change."""
         return float(self.change[self.most_missed])
 
     @property
     def median(self) -> float:
-        """The median of the changes."""
+        """Median of the changes."""
         return float(np.median(self.change))
 
     @property
     def hardly_missed(self) -> WholeShare:
-        """The heads whose absence changes less than a tenth of that."""
+        """Share of the heads with a change below a tenth of the largest."""
         return float((self.change < self.change.max() / 10).mean())

@@ -1,4 +1,4 @@
-"""Why scores are divided by sqrt(d_k): without it the softmax saturates as d_k grows."""
+"""Softmax saturation as d_k grows, without and with division of the scores by sqrt(d_k)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,19 @@ _PER_OCTAVE = 5
 
 @dataclass(frozen=True)
 class SoftmaxSaturation:
-    """Softmax of random scores by d_k: unscaled, divided by sqrt(d_k), by sqrt(d), d = heads d_k.
+    """Softmax of random scores by d_k, for each scaling.
 
-    variance: of what enters the softmax, measured; theory: the same, d_k / (divisor temperature)^2.
-    entropy: of the weights, in bits, mean over the draws; entropy_error: its standard error.
-    largest: mean of the largest weight. gradient: mean Frobenius norm of the softmax's Jacobian,
-    diag(w) - w w^T: what is left of a gradient that comes back through the softmax.
+    Attributes:
+        scalings: "none", "d_k" (division by sqrt(d_k)) and "d" (by sqrt(d), d = heads d_k).
+        variance: measured variance of what enters the softmax.
+        theory: its expectation, d_k / (divisor temperature)^2.
+        entropy: entropy of the weights in bits, mean over the draws.
+        entropy_error: its standard error.
+        largest: mean of the largest weight.
+        gradient: mean Frobenius norm of the softmax's Jacobian, diag(w) - w w^T, which multiplies
+            a gradient in the backward pass.
+        keys: number of keys.
+        heads: number of heads that share d.
     """
 
     scalings: tuple[str, ...]
@@ -41,17 +48,31 @@ class SoftmaxSaturation:
     heads: int = 8
 
     def variance_at(self, d_k: int, scaling: str) -> float:
-        """Of what enters the softmax, for one of the sizes in `d_k` and one of the scalings."""
+        """Return the variance of what enters the softmax.
+
+        Args:
+            d_k: one of the sizes in `d_k`.
+            scaling: one of `scalings`.
+        """
         return self.at("variance", d_k, scaling)
 
     def largest_at(self, d_k: int, scaling: str) -> float:
-        """The largest weight, mean over the draws."""
+        """Return the largest weight, mean over the draws.
+
+        Args:
+            d_k: one of the sizes in `d_k`.
+            scaling: one of `scalings`.
+        """
         return self.at("largest", d_k, scaling)
 
     def compared(self, quantity: str, d_k: int) -> Facts:
-        """State a quantity at a d_k by each scaling, beside what it is held against.
+        """State a quantity at a d_k by each scaling, beside its reference value.
 
-        That is the same weight on all keys, or of the variance the theory without scaling.
+        The reference is that of equal weights; for the variance it is the theory without scaling.
+
+        Args:
+            quantity: "entropy", "largest", "gradient" or "variance".
+            d_k: one of the sizes in `d_k`.
         """
         even = {
             "entropy": math.log2(self.keys), "largest": 1 / self.keys, "gradient": 0.0,
@@ -61,13 +82,19 @@ class SoftmaxSaturation:
         return Facts(quantity, keys=self.keys, even=even[quantity], **by_scaling)
 
     def at(self, quantity: str, d_k: int, scaling: str) -> float:
-        """A field, such as "entropy", for one of the sizes in `d_k` and one of the scalings."""
+        """Return a quantity at a d_k by one scaling.
+
+        Args:
+            quantity: name of a field, such as "entropy".
+            d_k: one of the sizes in `d_k`.
+            scaling: one of `scalings`.
+        """
         values = getattr(self, quantity)
         return float(values[self.scalings.index(scaling), self.d_k == d_k].item())
 
 
 def sizes() -> Int[np.ndarray, "size"]:
-    """Values of d_k from 1 to 1024, five to an octave where whole numbers are that close."""
+    """Return values of d_k from 1 to 1024, five per octave where integers are that close."""
     exponents = np.arange(math.log2(MAX_KEY_SIZE) * _PER_OCTAVE + 1) / _PER_OCTAVE
     return np.unique(np.rint(2**exponents).astype(int))
 
@@ -79,18 +106,26 @@ def saturation(
     draws: int = 200,
     size: str = "base",
 ) -> SoftmaxSaturation:
-    """What the softmax does with the scores of a query and `keys` keys, all entries normal.
+    """Simulate the softmax of scores of a query and `keys` keys with standard normal entries.
 
-    Entries of q and k are independent with mean 0 and variance 1, so q · k has variance d_k
-    (Vaswani et al. 2017, footnote 4). keys: 2 to 128. draws: queries, each with keys of its own,
-    2 to 400. temperature: the scores are divided by it, too. size: how many heads share d, "base"
-    or "big" (`HEADS`).
-
+    Entries of q and k are independent with mean 0 and variance 1, so q · k has variance d_k.
     Only the queries are drawn entry by entry. Given q, its products with independent standard
     normal keys are independent and normal with mean 0 and variance |q|^2, exactly: one normal
-    number a key, times |q|, stands for the 1,024 entries of that key. The numbers are the same for
-    all d_k, which makes the lines smooth and leaves each point as it is.
-    Raises ValueError for a setting outside these.
+    number per key, times |q|, stands for the 1,024 entries of that key. The numbers are the same
+    for all d_k, which makes the lines smooth and does not change the distribution at any point.
+
+    Args:
+        keys: number of keys, 2 to 128.
+        temperature: further divisor of the scores.
+        seed: seed of the draws.
+        draws: number of queries, each with its own keys, 2 to 400.
+        size: model size for the number of heads that share d, "base" or "big" (`HEADS`).
+
+    Raises:
+        ValueError: a setting outside these.
+
+    References:
+        Vaswani et al. (2017), footnote 4.
     """
     if not 2 <= keys <= MOST_KEYS:
         raise ValueError(f"There are 2 to {MOST_KEYS} keys, not {keys}.")
@@ -105,7 +140,7 @@ def saturation(
     d_k = sizes()
     queries = source.standard_normal((draws, MAX_KEY_SIZE))
     lengths = np.sqrt(np.cumsum(queries**2, axis=1)[:, d_k - 1].T)  # [size, draw]
-    # The order of keys means nothing; the largest first lets `_jacobian` avoid a difference of
+    # The order of keys is arbitrary; the largest first lets `_jacobian` avoid a difference of
     # nearly equal numbers.
     along = -np.sort(-source.standard_normal((draws, keys)), axis=1)
     scores = lengths[..., None] * along
@@ -131,10 +166,10 @@ def saturation(
 
 
 def _jacobian(weights: Float[np.ndarray, "*batch key"]) -> Float[np.ndarray, "*batch"]:
-    """Frobenius norm of diag(w) - w w^T, for weights whose first is the largest.
+    """Return the Frobenius norm of diag(w) - w w^T, for weights whose first is the largest.
 
-    Its square is sum_i (w_i (1 - w_i))^2 + sum_{i != j} (w_i w_j)^2. Where w_1 is nearly 1, the
-    rest of the weights says what 1 - w_1 is.
+    Its square is sum_i (w_i (1 - w_i))^2 + sum_{i != j} (w_i w_j)^2. Where w_1 is nearly 1, the sum
+    of the other weights gives 1 - w_1 without cancellation.
     """
     first, rest = weights[..., 0], weights[..., 1:]
     squares = rest**2

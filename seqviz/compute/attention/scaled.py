@@ -1,4 +1,4 @@
-"""Dot-product attention with every stage kept, in the variants that the texts write down."""
+"""Dot-product attention with every stage kept, in the variants of the texts."""
 
 from __future__ import annotations
 
@@ -16,10 +16,14 @@ OPERATORS = ("add", "multiply")
 
 @dataclass(frozen=True)
 class AttentionStages:
-    """Every stage of one attention, in this order; leading axes are heads (or none).
+    """Every stage of one attention; leading axes are heads (or none).
 
-    scores: q · k. scaled: divided. masked: what enters the softmax. weights: each row sums to 1
-    (the columns do not). output: the mixtures of the values.
+    Attributes:
+        scores: q · k.
+        scaled: scores divided by divisor and temperature.
+        masked: scores that enter the softmax.
+        weights: attention weights; each row sums to 1 (the columns do not).
+        output: weighted sums of the values.
     """
 
     scores: Float[np.ndarray, "*head query key"]
@@ -29,34 +33,38 @@ class AttentionStages:
     output: Float[np.ndarray, "*batch query d_v"]
 
     def score_at(self, *index: int) -> VeryExact:
-        """q · k of a query and a key, counted from 0 and after the head where there are heads."""
+        """Return q · k at [head,] query, key, from 0; without a head where there are none."""
         return float(self.scores[index])
 
     def weight_at(self, *index: int) -> Exact:
-        """The weight that a query gives to a key."""
+        """Return the weight of a query for a key, indexed as in `score_at`."""
         return float(self.weights[index])
 
     def row_sum(self, *index: int) -> Exact:
-        """All weights of a query."""
+        """Return the sum of all weights of a query."""
         return float(self.weights[index].sum())
 
     def column_sum(self, *index: int) -> Exact:
-        """What a key gets from all queries together."""
+        """Return the sum of the weights of all queries for a key."""
         return float(self.weights[index[:-1]][:, index[-1]].sum())
 
     def later(self, *head: int) -> Share:
-        """The weight that goes to later words, a mean over the queries."""
+        """Return the weight on later words, a mean over the queries."""
         weights = self.weights[head]
         return float(weights[~np.tri(len(weights), dtype=bool)].sum() / len(weights))
 
 
 def divisor(scale: str, d_k: int, d: int) -> float:
-    """What the scores are divided by.
+    """Return the divisor of the scores.
 
-    scale: "d_k": sqrt(d_k), d_k the number of entries of one query (Vaswani et al. 2017, eq. 1);
-    "d": sqrt(d), the width of the model (as one of the texts writes; with d = 512 and d_k = 64 that
-    is 22.6 instead of 8); "none": 1.
-    Raises ValueError for another scale or a dimension below 1.
+    Args:
+        scale: "d_k": sqrt(d_k) (Vaswani et al. 2017, eq. 1); "d": sqrt(d) (as one of the texts
+            writes; with d = 512 and d_k = 64 that is 22.6 instead of 8); "none": 1.
+        d_k: number of entries of one query.
+        d: width of the model.
+
+    Raises:
+        ValueError: another scale, or a dimension below 1.
     """
     if scale not in SCALES:
         raise ValueError(f"The scale is one of {', '.join(SCALES)}, not {scale!r}.")
@@ -75,14 +83,26 @@ def attend(
     allowed: Bool[np.ndarray, "query key"] | None = None,
     operator: str = "add",
 ) -> AttentionStages:
-    """Dot-product attention, softmax(Q K^T / c) V with tokens as rows (Vaswani et al. 2017, eq. 1).
+    """Compute dot-product attention, softmax(Q K^T / c) V with tokens as rows.
 
-    divide_by, temperature: the scores are divided by both. allowed: which key each query may look
-    at; None: all. operator: "add": -inf is added to forbidden scores before the softmax (Vaswani);
-    "multiply": forbidden scores are multiplied by 0, as one of the texts has it; exp(0) = 1 is then
-    still in the sum, and forbidden keys get weight. Leading axes broadcast. float32 stays float32.
-    Raises ValueError for a divisor or temperature that is not a positive number, or an operator
-    that is not in `OPERATORS`.
+    Leading axes broadcast. float32 stays float32.
+
+    Args:
+        queries: the queries.
+        keys: the keys.
+        values: the values.
+        divide_by: divisor of the scores.
+        temperature: further divisor of the scores.
+        allowed: True where a query may attend to a key; None: everywhere.
+        operator: "add": -inf is added to forbidden scores before the softmax (Vaswani);
+            "multiply": forbidden scores are multiplied by 0, as in one of the texts; exp(0) = 1 is
+            then still in the sum, and forbidden keys get weight.
+
+    Raises:
+        ValueError: a divisor or temperature that is not positive, or an unknown operator.
+
+    References:
+        Vaswani et al. (2017), eq. 1.
     """
     for name, value in (("divisor", divide_by), ("temperature", temperature)):
         if not (math.isfinite(value) and value > 0):
@@ -99,10 +119,11 @@ def attend(
 
 
 def softmax(scores: Float[np.ndarray, "*batch key"]) -> Float[np.ndarray, "*batch key"]:
-    """exp(s_j) / sum_i exp(s_i) along the last axis; the largest score is subtracted first.
+    """Return exp(s_j) / sum_i exp(s_i) along the last axis, in a stable form.
 
-    A row in which every score is -inf gives zeros: a query that may look at nothing mixes nothing
-    (as PyTorch's scaled_dot_product_attention has it since 2.5; torch.softmax gives nan).
+    The largest score is subtracted first. A row in which every score is -inf gives zeros, as in
+    PyTorch's scaled_dot_product_attention since 2.5: a query that may attend to nothing mixes
+    nothing. torch.softmax gives nan.
     """
     largest = scores.max(axis=-1, keepdims=True)
     # -inf minus -inf is nan; such a row has no largest score to subtract.
@@ -112,7 +133,7 @@ def softmax(scores: Float[np.ndarray, "*batch key"]) -> Float[np.ndarray, "*batc
 
 
 def entropy(weights: Float[np.ndarray, "*batch key"]) -> Float[np.ndarray, "*batch"]:
-    """-sum_j w_j log2 w_j along the last axis, in bits; 0 log 0 = 0.
+    """Return -sum_j w_j log2 w_j along the last axis, in bits; 0 log 0 = 0.
 
     0: all weight on one key; log2(n): the same weight on each of n keys.
     """

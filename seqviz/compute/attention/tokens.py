@@ -1,4 +1,4 @@
-"""What a model reads of a text: plain arrays, for any tokenizer."""
+"""Tokens of a text as a model reads them: plain arrays, for any tokenizer."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ from jaxtyping import Bool, Int
 class Tokens:
     """A text, or a pair, as one sequence.
 
-    pieces: as shown, a leading space as "␣". special: put there by the tokenizer. real: False for
-    padding. left_out: tokens that were too many; of a text whose end was not looked at, at least so
-    many, and never 0. unknown: tokens that the vocabulary has no piece for, all read as one and the
-    same token ([UNK] in BERT).
+    Attributes:
+        pieces: tokens as shown, a leading space as "␣".
+        segments: 1 for tokens of the second text, else 0.
+        special: True for tokens added by the tokenizer.
+        real: False for padding.
+        left_out: number of tokens beyond the limit; of a text whose end was not tokenized a lower
+            bound, never 0.
+        unknown: number of tokens missing from the vocabulary, all read as the same token ([UNK] in
+            BERT).
     """
 
     pieces: tuple[str, ...]
@@ -28,15 +33,15 @@ class Tokens:
 
     @property
     def spelled(self) -> tuple[str, ...]:
-        """The pieces with their spaces and line breaks."""
+        """Pieces with their spaces and line breaks."""
         return tuple(piece.replace("␣", " ").replace("⏎", "\n") for piece in self.pieces)
 
     @property
     def n_text_tokens(self) -> int:
-        """How many tokens are of the text itself: neither special nor padding."""
+        """Number of tokens of the text itself: neither special nor padding."""
         return int((self.real & ~self.special).sum())
 
     @property
     def second(self) -> int:
-        """Where the second sentence starts, 0 without one."""
+        """Start of the second sentence; 0 without one."""
         return int(np.argmax(self.segments == 1))

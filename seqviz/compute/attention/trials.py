@@ -1,4 +1,4 @@
-"""A hypothesis about attention heads, tried on many texts: shares of weight with their interval."""
+"""Tests of hypotheses about attention heads on many texts: shares of weight with intervals."""
 
 from __future__ import annotations
 
@@ -15,24 +15,28 @@ from seqviz.stats.proportions import Proportion, of_share
 
 HYPOTHESES = ("pronoun", "previous", "repeated")
 _FLIPS = 2000
-_CHANCE = 0.95  # quantile of the best head among all that know nothing
+_CHANCE = 0.95  # quantile of the best mean of all heads under the null hypothesis
 
 
 @dataclass(frozen=True)
 class HeadTrials:
-    """Every head of a model on every trial; layers and heads from 0.
+    """Weights of every head of a model in every trial; layers and heads from 0.
 
-    share: what the hypothesis promises to be large. "previous": the weight on the token before, a
-    mean over the queries of a sentence. "repeated": random tokens read twice, the weight of the
-    second copy on the token that came next the first time. "pronoun": a pair of sentences that
-    differ in one word; of the weight that "it" gives the two nouns, the part of the right one, a
-    mean over the two sentences.
-    other: of a pair the part of the first noun in either sentence, [trial, sentence, layer, head],
-    right in sentence 0 and wrong in 1; of repeated tokens the weight on the same token in the first
-    copy, as sentence 0; empty otherwise.
-    given: the weight on both nouns together (1 where the hypothesis is not of nouns).
-    even: what a head gets that gives all tokens alike, or that ignores the word that changes.
-    labels: of the trials. decoder: whether a query sees what comes before it only.
+    Attributes:
+        hypothesis: one of `HYPOTHESES`.
+        share: large where the hypothesis is true. "previous": the weight on the token before, a
+            mean over the queries of a sentence. "repeated": random tokens read twice, the weight of
+            the second copy on the token that came next the first time. "pronoun": a pair of
+            sentences that differ in one word; of the weight of "it" on the two nouns, the part of
+            the right one, a mean over the two sentences.
+        other: of a pair the part of the first noun in either sentence, right in sentence 0 and
+            wrong in 1; of repeated tokens the weight on the same token in the first copy, as
+            sentence 0; empty otherwise.
+        given: weight on both nouns together (1 where the hypothesis is not about nouns).
+        even: share of a head with equal weights, or that ignores the differing word.
+        labels: labels of the trials.
+        decoder: True where a query attends only to what comes before it.
+        fraction: share of the trials that are done.
     """
 
     hypothesis: str
@@ -46,11 +50,16 @@ class HeadTrials:
 
     @property
     def means(self) -> Float[np.ndarray, "layer head"]:
-        """The share of each head, a mean over the trials."""
+        """Mean share of each head over the trials."""
         return self.share.mean(0)
 
     def mean_of(self, layer: int, head: int) -> ShareEstimate:
-        """The share of one head, a mean over the trials."""
+        """Return the mean share of one head over the trials.
+
+        Args:
+            layer: layer of the head.
+            head: number of the head.
+        """
         return mean_ci(self.share[:, layer, head], source="texts").clip(0, 1)
 
     @property
@@ -59,21 +68,41 @@ class HeadTrials:
         return ranked(self.means, 1)[0]
 
     def followed(self, layer: int, head: int) -> Proportion:
-        """The pairs in which the head gives the right noun more in both sentences."""
+        """Return the share of pairs in which the head gives the right noun more in both sentences.
+
+        Args:
+            layer: layer of the head.
+            head: number of the head.
+        """
         first, second = self.other[:, 0, layer, head], self.other[:, 1, layer, head]
         right = (first > 0.5) & (second < 0.5)
         return of_share(float(right.mean()), len(right))
 
     def given_to_nouns(self, layer: int, head: int) -> Share:
-        """The weight that "it" gives the two nouns together, a mean over the sentences."""
+        """Return the weight of "it" on the two nouns together, a mean over the sentences.
+
+        Args:
+            layer: layer of the head.
+            head: number of the head.
+        """
         return float(self.given[layer, head])
 
     def same_of(self, layer: int, head: int) -> Share:
-        """The weight on the same token in the first copy, a mean over the trials."""
+        """Return the weight on the same token in the first copy, a mean over the trials.
+
+        Args:
+            layer: layer of the head.
+            head: number of the head.
+        """
         return float(self.other[:, 0, layer, head].mean())
 
     def compared(self, layer: int, head: int) -> Facts:
-        """State what came out for a head and for the best one."""
+        """State the results of a head and of the best one.
+
+        Args:
+            layer: layer of the head.
+            head: number of the head.
+        """
         largest = self.mean_of(*self.best).mean
         facts = Facts(
             "previous", label=f"{layer}.{head}", share=self.mean_of(layer, head),
@@ -94,11 +123,11 @@ class HeadTrials:
 
     @property
     def best_by_chance(self) -> Share:
-        """What the best of all heads stays below in 95% of cases if none knows anything.
+        """95% quantile of the largest mean over the heads under the null hypothesis.
 
-        Of a head that knows nothing each trial is as likely that much above `even` as below it: the
-        signs of whole trials are drawn anew, the same for all heads, and the best mean noted
-        (a permutation test with the maximum as its statistic; Nichols and Holmes 2002).
+        A permutation test with the maximum as its statistic (Nichols and Holmes 2002): under the
+        null each trial is as likely that much above `even` as below it, so the signs of whole
+        trials are drawn at random, the same for all heads.
         """
         beyond = (self.share - self.even).reshape(len(self.share), -1)
         signs = np.random.RandomState(0).choice([-1.0, 1.0], (_FLIPS, len(beyond)))

@@ -13,7 +13,7 @@ from seqviz.core.units import VeryExact
 from seqviz.stats.facts import Facts
 
 WORDS = ("can", "you", "help", "me", "to", "translate", "this", "sentence")
-IDS = (0, 7, 1, 2, 5, 6, 4, 3)  # places of these words in the alphabet of the sentence
+IDS = (0, 7, 1, 2, 5, 6, 4, 3)  # ranks of these words in alphabetical order
 STAGES = ("embed", "project", "scores", "scale", "mask", "softmax", "sum", "concat")
 WIDTHS = ("full", "split")
 ORDERS = ("text", "alphabet", "reversed")
@@ -24,7 +24,7 @@ MOST_D_K, MOST_HEADS = 64, 8
 
 @dataclass(frozen=True)
 class Roles:
-    """Arrays of the three parts that a word plays, by head."""
+    """Arrays for query, key and value, by head."""
 
     query: Float[np.ndarray, "head row d_k"]
     key: Float[np.ndarray, "head row d_k"]
@@ -35,9 +35,12 @@ class Roles:
 class AttentionWalkthrough:
     """Every number between eight words and their new vectors; all arrays are float32.
 
-    basic: attention without parameters, x · x, unscaled. weights: right factors, [head, d, d_k].
-    vectors: the embeddings times these, [head, token, d_k]. attention: by head. The settings come
-    last.
+    Attributes:
+        ids: token ids of the words.
+        basic: attention without parameters, x · x, unscaled.
+        weights: right factors, [head, d, d_k].
+        vectors: the embeddings times these, [head, token, d_k].
+        attention: attention by head.
     """
 
     words: tuple[str, ...]
@@ -57,37 +60,43 @@ class AttentionWalkthrough:
 
     @property
     def heads(self) -> int:
-        """How many look at the words side by side."""
+        """Number of heads."""
         return len(self.vectors.query)
 
     @property
     def d_k(self) -> int:
-        """Entries of one query."""
+        """Number of entries of one query."""
         return self.vectors.query.shape[-1]
 
     @property
     def divide_by(self) -> float:
-        """What the scores are divided by, but for the temperature."""
+        """Divisor of the scores, without the temperature."""
         return divisor(self.scale, self.d_k, D)
 
     @property
     def concatenated(self) -> Float[np.ndarray, "token concat"]:
-        """The heads' outputs side by side."""
+        """Outputs of the heads side by side."""
         return np.moveaxis(self.attention.output, 0, 1).reshape(len(self.words), -1)
 
     @property
     def combined(self) -> Float[np.ndarray, "token d"]:
-        """The new vectors of the words."""
+        """New vectors of the words."""
         return self.concatenated @ self.output_weight + self.output_bias
 
     @property
     def forbidden(self) -> Bool[np.ndarray, "query key"]:
-        """Where a query may not look: at later words, where the walk is causal."""
+        """True where a query may not attend to a key: at later words if causal."""
         n = len(self.words)
         return ~np.tri(n, dtype=bool) if self.causal else np.zeros((n, n), bool)
 
     def numbers(self, stage: str, head: int, row: int) -> Facts:
-        """State the numbers of a stage for a head and the query in a row, both from 0."""
+        """State the numbers of a stage.
+
+        Args:
+            stage: one of `STAGES`, or "basic".
+            head: number of the head, from 0.
+            row: row of the query, from 0.
+        """
         result, at = (self.basic, ()) if stage == "basic" else (self.attention, head)
         weights, largest = result.weights[at], float(np.abs(result.scores[at]).max())
         best, columns = int(weights[row].argmax()), weights.sum(0)
@@ -113,13 +122,7 @@ def walk(
     width: str = "full",
     order: str = "text",
 ) -> AttentionWalkthrough:
-    """Multi-head self-attention on "can you help me to translate this sentence", d = 16.
-
-    d_k: entries of a query, key and value, 1 to 64. heads: 1 to 8. scale, operator: see `scaled`.
-    causal: a word looks at itself and at earlier ones only. width: "full": each head has d_k
-    entries whatever the number of heads (the chapter's way); "split": d_k = 16 / heads, so that
-    the heads side by side are as wide as the model (Vaswani et al. 2017); d_k is then ignored.
-    order: of the words: as in the text, by the alphabet (by their numbers), or reversed.
+    """Compute multi-head self-attention on "can you help me to translate this sentence", d = 16.
 
     With the defaults, and with 8 heads, the numbers are those printed in the Transformer chapter of
     the machine-learning text (seed 123): embeddings from `Embedding(10, 16)`; the seed again; one
@@ -127,9 +130,24 @@ def walk(
     draws and does not use here, then `rand(heads, d_k, 16)` three times. It scales by 1/sqrt(m)
     with m = d_k. Its matrices multiply from the left, q = U x; ours are their transposes, Q = X W.
     From the same generator follow weight and bias of the last `Linear(heads d_k, 16)`, uniform in
-    +- 1/sqrt(heads d_k) as PyTorch draws them. `basic` is never scaled; the temperature and the
-    mask hold for it, too. PyTorch's generators of the whole process are left alone.
-    Raises ValueError for a setting outside these.
+    +- 1/sqrt(heads d_k) as PyTorch draws them. `basic` is never scaled, but the temperature and the
+    mask apply to it. PyTorch's global generators are left unchanged.
+
+    Args:
+        seed: seed of embeddings and weights.
+        d_k: entries of a query, key and value, 1 to 64.
+        heads: number of heads, 1 to 8.
+        scale: as in `scaled.divisor`.
+        temperature: as in `scaled.attend`.
+        operator: as in `scaled.attend`.
+        causal: True where a word attends to itself and to earlier ones only.
+        width: "full": each head has d_k entries whatever the number of heads (the chapter's way);
+            "split": d_k = 16 / heads, so that the heads side by side are as wide as the model
+            (Vaswani et al. 2017); d_k is then ignored.
+        order: order of the words: "text", "alphabet" (by their ids) or "reversed".
+
+    Raises:
+        ValueError: a setting outside these.
     """
     _check(seed, d_k, heads, width)
     if order not in ORDERS:
@@ -162,25 +180,34 @@ def walk(
 def joined(
     by_head: Float[np.ndarray, "head row d_k"],
 ) -> Float[np.ndarray, "row columns"]:
-    """The matrices of all heads as one, side by side: libraries hold them so and cut afterwards."""
+    """Return the matrices of all heads side by side, as libraries store them before the split."""
     return np.moveaxis(by_head, 0, 1).reshape(by_head.shape[1], -1)
 
 
 def cut_apart(attention_walkthrough: AttentionWalkthrough, part: str) -> VeryExact:
-    """The largest difference between X times the one matrix of all heads, cut into heads, and head
-    by head. part: "query", "key" or "value"."""
+    """Return the largest difference between a joint projection cut apart and separate ones.
+
+    Args:
+        attention_walkthrough: the walkthrough.
+        part: "query", "key" or "value".
+    """
     full = attention_walkthrough.embeddings @ joined(getattr(attention_walkthrough.weights, part))
     return float(np.abs(full - joined(getattr(attention_walkthrough.vectors, part))).max())
 
 
 def moved_by_order(walk: AttentionWalkthrough, other: AttentionWalkthrough) -> VeryExact:
-    """The largest change of a word's new vector from one order of the words to another."""
+    """Return the largest change of a word's new vector between two orders of the words.
+
+    Args:
+        walk: walkthrough with one order.
+        other: walkthrough with the other order.
+    """
     indices = [walk.words.index(word) for word in other.words]
     return float(np.abs(walk.combined[indices] - other.combined).max())
 
 
 def _check(seed: int, d_k: int, heads: int, width: str) -> None:
-    """What `divisor` and `attend` do not refuse themselves."""
+    """Raise ValueError for settings that `divisor` and `attend` do not check themselves."""
     if not 0 <= seed < 2**32:
         raise ValueError(f"The seed is a whole number from 0 to 4,294,967,295, not {seed}.")
     if not 1 <= d_k <= MOST_D_K:
@@ -201,7 +228,7 @@ def _embeddings(seed: int) -> Float[np.ndarray, "token d"]:
 
 
 def _weights(seed: int, d_k: int, heads: int) -> tuple[np.ndarray, ...]:
-    """Weights for query, key, value, output, and the output's bias, as right factors."""
+    """Return weights for query, key, value and output as right factors, and the output's bias."""
     import torch
 
     source = torch.Generator().manual_seed(seed)
