@@ -1,4 +1,4 @@
-"""Positional encodings: sinusoidal, learned, rotary, relative, and what order does to attention.
+"""Positional encodings: sinusoidal, learned, rotary, relative; effect of order on attention.
 
-Everything here needs only numpy and computes in float64.
+All modules need only numpy and compute in float64.
 """

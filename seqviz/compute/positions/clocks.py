@@ -1,4 +1,4 @@
-"""A position as hands of clocks, and beside a word's embedding."""
+"""Sinusoidal rows as clock hands, and their norms compared with those of embeddings."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ from seqviz.stats.facts import Facts
 
 @dataclass(frozen=True)
 class Clocks:
-    """The hand of each (sin, cos) pair at one position, the fastest clock first.
+    """Hand of each (sin, cos) pair at one position, the fastest clock first.
 
-    cosine and sine are the hand's tip (x, y). angle: radians from 0 to 2 pi, counterclockwise from
-    the x axis. turns: how often the hand has gone round since position 0, fractions included.
+    Attributes:
+        position: the position.
+        cosine: x of the hand's tip.
+        sine: y of the hand's tip.
+        angle: radians from 0 to 2 pi, counterclockwise from the x axis.
+        turns: turns of the hand since position 0, fractions included.
     """
 
     position: int
@@ -29,9 +33,14 @@ class Clocks:
 
 
 def clocks(encoding: Sinusoids, position: int) -> Clocks:
-    """Read a row of the table as d_model/2 clocks; a sine without its cosine is left out.
+    """Return a row of the table as d_model/2 clocks; a sine without its cosine is left out.
 
-    Raises UserError for a position outside the table.
+    Args:
+        encoding: the table.
+        position: number of the row, from 0.
+
+    Raises:
+        UserError: the position is outside the table.
     """
     length, width = encoding.table.shape
     if not 0 <= position < length:
@@ -50,7 +59,14 @@ def clocks(encoding: Sinusoids, position: int) -> Clocks:
 
 @dataclass(frozen=True)
 class EmbeddingScale:
-    """Euclidean norms of word vectors, of the same times `factor`, and of encodings."""
+    """Euclidean norms of word vectors and encodings.
+
+    Attributes:
+        factor: sqrt(d_model).
+        embedding: norms of the word vectors.
+        scaled: norms of the word vectors times `factor`.
+        encoding: norms of the encodings.
+    """
 
     factor: float
     embedding: Float[np.ndarray, "token"]
@@ -74,11 +90,15 @@ class EmbeddingScale:
 def embedding_scale(
     embedding: Float[np.ndarray, "token d_model"], encoding: Float[np.ndarray, "position d_model"]
 ) -> EmbeddingScale:
-    """Norms of embeddings before and after the factor sqrt(d_model), and of what is added to them.
+    """Return norms of embeddings before and after the factor sqrt(d_model), and of encodings.
 
     Vaswani et al. (2017), section 3.4, multiply by sqrt(d_model) and give no reason. The sinusoidal
     encoding has the norm sqrt(d_model/2) at every position (sin^2 + cos^2 = 1 per pair); an
     embedding drawn with variance 1/d_model, as in tensor2tensor, has a norm near 1.
+
+    Args:
+        embedding: word vectors.
+        encoding: position vectors that are added to them.
     """
     factor = math.sqrt(embedding.shape[1])
     raw = np.linalg.norm(embedding, axis=1)

@@ -1,4 +1,4 @@
-"""What a position table holds, learned or not: its path, its frequencies, its likeness."""
+"""Analysis of position tables: PCA, spectrum, norms and similarity to sinusoids."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ _FROM_TO = "There can be from {least} to {limit} positions, not {found}."
 
 @dataclass(frozen=True)
 class PrincipalPath:
-    """Principal components of a table: where each position lies along the widest directions.
+    """Principal components of a position table.
 
-    components: coordinates of the centered rows. directions: unit vectors, each with its largest
-    entry positive. explained: share of the variance around the mean row along each.
+    Attributes:
+        components: coordinates of the centered rows.
+        directions: unit vectors, each with its largest entry positive.
+        explained: share of the variance around the mean row along each.
     """
 
     components: Float[np.ndarray, "position component"]
@@ -36,13 +38,13 @@ class PrincipalPath:
 
 
 def path(table: Float[np.ndarray, "position d_model"]) -> PrincipalPath:
-    """PCA: two eigenvectors of the covariance, the widest first; of a table of one dimension one.
+    """Compute PCA: the first two eigenvectors of the covariance; one of a one-dimensional table.
 
     A table whose rows are all equal has no directions: its shares are 0. Raises UserError as
     `checked`.
     """
     centered = _centered(checked(table))
-    # Squaring costs the small components their digits, not the first; an SVD takes 4 times as long.
+    # Squaring costs precision only in the small components; an SVD takes 4 times as long.
     values, vectors = np.linalg.eigh(centered.T @ centered)
     values, directions = values[::-1][:2], vectors.T[::-1][:2]
     # An eigenvector's sign is arbitrary; argmax takes the first of equals.
@@ -57,8 +59,9 @@ def path(table: Float[np.ndarray, "position d_model"]) -> PrincipalPath:
 class PositionSpectrum:
     """Power of each frequency along the positions, averaged over the dimensions.
 
-    frequency: cycles per position, from 1/positions up to 1/2. power: one-sided; its sum is the
-    mean variance of a dimension.
+    Attributes:
+        frequency: cycles per position, from 1/positions up to 1/2.
+        power: one-sided power; its sum is the mean variance of a dimension.
     """
 
     frequency: Float[np.ndarray, "frequency"]
@@ -66,12 +69,12 @@ class PositionSpectrum:
 
     @property
     def slow(self) -> float:
-        """The share of the power in the eight lowest frequencies."""
+        """Share of the power in the eight lowest frequencies."""
         return float(self.power[:8].sum() / self.power.sum()) if self.power.any() else 0.0
 
 
 def spectrum(table: Float[np.ndarray, "position d_model"]) -> PositionSpectrum:
-    """The periodogram of each dimension over the positions, each dimension's mean taken out.
+    """Compute the periodogram of each dimension over the positions, without its mean.
 
     No window: a wave that does not fit the table a whole number of times leaks into its neighbors.
     Raises UserError as `checked`, and for a single position, which has no frequencies.
@@ -81,16 +84,19 @@ def spectrum(table: Float[np.ndarray, "position d_model"]) -> PositionSpectrum:
     if n < 2:
         raise UserError("one_position", "A spectrum needs at least two positions.")
     power = np.abs(np.fft.rfft(_centered(table), axis=0)[1:]) ** 2 / n**2
-    power[: (n - 1) // 2] *= 2  # each stands for its negative too, except 1/2 in an even length
+    power[: (n - 1) // 2] *= 2  # each represents its negative, too, except 1/2 in an even length
     return PositionSpectrum(np.fft.rfftfreq(n)[1:], power.mean(axis=1))
 
 
 @dataclass(frozen=True)
 class Ages:
-    """A table from its first row to its last: rows that were seldom trained would stand out.
+    """Norms and neighbor cosines along a table; rarely trained rows differ from the others.
 
-    norm: of each position. neighbor: cosine of each position with the next one. A row left as it
-    was drawn has a small norm and a cosine near 0 with its neighbors.
+    A row left as it was drawn has a small norm and a cosine near 0 with its neighbors.
+
+    Attributes:
+        norm: norm of each position.
+        neighbor: cosine of each position with the next one.
     """
 
     norm: Float[np.ndarray, "position"]
@@ -103,12 +109,12 @@ class Ages:
 
     @property
     def skipped(self) -> int:
-        """How many positions at the beginning are left out of the first quarter."""
+        """Number of positions at the beginning that are left out of the first quarter."""
         return min(16, len(self.norm) // 8)
 
     @property
     def late(self) -> tuple[float, float]:
-        """The same in the last quarter."""
+        """Mean norm, and mean cosine with the next, in the last quarter."""
         return self._means(3 * len(self.norm) // 4, len(self.norm))
 
     @property
@@ -123,9 +129,9 @@ class Ages:
 
     @property
     def broken(self) -> tuple[int, float]:
-        """The position after which the table breaks most, and its cosine with the next.
+        """Position with the smallest cosine with the next one, and that cosine.
 
-        Within the table: an eighth is left out at either end.
+        An eighth of the table is left out at either end.
         """
         edge = max(1, len(self.neighbor) // 8)
         at = edge + int(np.nanargmin(self.neighbor[edge:-edge]))
@@ -133,9 +139,9 @@ class Ages:
 
     @property
     def trained(self) -> bool:
-        """Whether the last quarter is no more like untrained rows than the first is, but a tenth.
+        """True where norm and cosine of the last quarter reach 90% of those of the first.
 
-        Such rows have a small norm, and a cosine near 0 with their neighbors.
+        Untrained rows have a small norm, and a cosine near 0 with their neighbors.
         """
         return all(late >= 0.9 * early for early, late in zip(self.early, self.late, strict=True))
 
@@ -156,9 +162,10 @@ class Ages:
 
 
 def ages(table: Float[np.ndarray, "position d_model"]) -> Ages:
-    """Norm and likeness to the next position along a table. Raises UserError as `checked`.
+    """Compute norms and cosines with the next position along a table; a zero row has no cosine.
 
-    Also UserError for fewer than 8 positions, which have no quarters. A row of zeros has no cosine.
+    Raises:
+        UserError: as `checked`, or fewer than 8 positions, which have no quarters.
     """
     table = checked(table)
     check_range("encoding_positions", len(table), 8, MAX_PAIRS_OF_POSITIONS, _FROM_TO)
@@ -169,14 +176,16 @@ def ages(table: Float[np.ndarray, "position d_model"]) -> Ages:
 
 @dataclass(frozen=True)
 class TableComparison:
-    """A table beside the sinusoidal one of the same shape.
+    """A table compared with the sinusoidal one of the same shape.
 
-    in_eight: the variance of the table in its first eight principal components, and the same of
-    the sinusoidal one. cka: linear centered kernel alignment, 1 when one is a turned and scaled
-    copy of the other. cka_chance: the same after shuffling the rows, mean of 20 shuffles; it is far
-    from 0 only with few positions and many dimensions. unlike: the share of variance left
-    when the table is best turned, mirrored and scaled onto the sinusoidal one (orthogonal
-    Procrustes), 0 to 1.
+    Attributes:
+        in_eight: share of variance of the table in its first eight principal components.
+        sinusoidal_in_eight: the same for the sinusoidal table.
+        cka: linear centered kernel alignment; 1 for a rotated and scaled copy.
+        cka_chance: mean of the same over 20 shuffles of the rows; it is far from 0 only with few
+            positions and many dimensions.
+        unlike: share of variance left when the table is optimally rotated, mirrored and scaled onto
+            the sinusoidal one (orthogonal Procrustes), 0 to 1.
     """
 
     in_eight: WholeShare
@@ -187,10 +196,12 @@ class TableComparison:
 
 
 def compare(table: Float[np.ndarray, "position d_model"]) -> TableComparison:
-    """Concentration, and likeness to the sinusoidal encoding; the shuffles are always the same.
+    """Compare a table with the sinusoidal encoding; the shuffles are always the same.
 
-    CKA: Kornblith et al. (2019), equation 4 with linear kernels, biased variant. A table without
-    variation has likeness NaN. Raises UserError as `checked`.
+    A table without variation has the similarity NaN. Raises UserError as `checked`.
+
+    References:
+        CKA: Kornblith et al. (2019), equation 4 with linear kernels, biased variant.
     """
     table = checked(table)
     sinusoids = sinusoidal.encoding(len(table), table.shape[1]).table
@@ -209,8 +220,11 @@ def compare(table: Float[np.ndarray, "position d_model"]) -> TableComparison:
 
 
 def checked(table: Float[np.ndarray, "position d_model"]) -> Float[np.ndarray, "position d_model"]:
-    """The table in float64. Raises UserError for no or more than 2048 rows, or values not
-    finite."""
+    """Return the table in float64.
+
+    Raises:
+        UserError: no or more than 2048 rows, or values that are not finite.
+    """
     check_positions(len(table), MAX_PAIRS_OF_POSITIONS)
     if not np.isfinite(table).all():
         raise UserError("table_not_finite", "The position table has values that are not numbers.")
@@ -218,13 +232,13 @@ def checked(table: Float[np.ndarray, "position d_model"]) -> Float[np.ndarray, "
 
 
 def _centered(table: np.ndarray) -> np.ndarray:
-    """Less the mean row; what rounding leaves of equal rows is nothing, not noise."""
+    """Return the table less its mean row; zeros where only rounding is left."""
     centered = table - table.mean(axis=0)
     still = np.abs(centered).max() <= 1e-14 * math.sqrt(len(table)) * np.abs(table).max()
     return np.zeros_like(centered) if still else centered
 
 
 def _in_eight(gram: np.ndarray) -> float:
-    """Variance in the first eight components, from the Gram matrix of centered rows."""
+    """Return the variance share of the first eight components, from a centered Gram matrix."""
     values = np.linalg.eigvalsh(gram)
     return float(values[-8:].sum() / values.sum()) if values.sum() > 0 else 0.0

@@ -1,4 +1,4 @@
-"""Matrices over pairs of positions, and what of them depends on the offset alone."""
+"""Matrices over pairs of positions, and their dependence on the offset."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from seqviz.compute.positions.sinusoidal import MAX_PAIRS_OF_POSITIONS, check_po
 class OffsetCurve:
     """Mean, least and greatest value among all pairs of positions that are `offset` apart.
 
-    Where low equals high, the offset alone decides.
+    Where low equals high, the value depends on the offset alone.
     """
 
     offset: Int[np.ndarray, "offset"]
@@ -24,14 +24,19 @@ class OffsetCurve:
 
     @property
     def spread(self) -> float:
-        """The largest difference between two pairs of the same offset."""
+        """Largest difference between two pairs of the same offset."""
         return float((self.high - self.low).max())
 
 
 def by_offset(
     matrix: Float[np.ndarray, "query key"], offsets: Int[np.ndarray, "query key"]
 ) -> OffsetCurve:
-    """The values of a matrix gathered by the offset of each pair; offsets in rising order."""
+    """Group the values of a matrix by the offset of each pair; offsets in ascending order.
+
+    Args:
+        matrix: the values.
+        offsets: offset of each pair.
+    """
     first = offsets.min()
     bins, values = (offsets - first).ravel(), matrix.ravel()
     count = np.bincount(bins)
@@ -57,7 +62,7 @@ class Similarity:
     cosine_by_offset: OffsetCurve
 
     def cosine_apart(self, offset: int) -> float:
-        """Mean cosine of positions so far apart; nan where there are none."""
+        """Return the mean cosine of positions at a distance; nan where there are none."""
         pairs = np.diag(self.cosine, offset)
         return float(pairs.mean()) if len(pairs) else float("nan")
 
@@ -65,7 +70,8 @@ class Similarity:
 def similarity(table: Float[np.ndarray, "position d_model"]) -> Similarity:
     """Compare every row of a position table, sinusoidal or learned, with every other.
 
-    Raises UserError for no row or more than 2048: the matrix of all pairs would be too large.
+    Raises:
+        UserError: no row, or more than 2048: the matrix of all pairs would be too large.
     """
     check_positions(len(table), MAX_PAIRS_OF_POSITIONS)
     table = table.astype(float)
@@ -81,9 +87,13 @@ def similarity(table: Float[np.ndarray, "position d_model"]) -> Similarity:
 def dot_by_offset(
     frequencies: Float[np.ndarray, "pair"], offsets: Int[np.ndarray, "offset"]
 ) -> Float[np.ndarray, "offset"]:
-    """PE_i . PE_(i+k) = sum over the pairs of cos(frequency x k): no i in it.
+    """Return PE_i . PE_(i+k) = sum over the pairs of cos(frequency x k), independent of i.
 
     For complete (sin, cos) pairs, by cos(a - b) = cos a cos b + sin a sin b. Divided by the number
     of pairs it is the cosine, because every row has the norm sqrt(pairs).
+
+    Args:
+        frequencies: radians per position of each pair.
+        offsets: values of k.
     """
     return np.cos(np.multiply.outer(offsets, frequencies)).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Self-attention of one head over words at 0, 1, 2, ..., with positions told in different ways."""
+"""Self-attention of one head over words at 0, 1, 2, ..., with different position schemes."""
 
 from __future__ import annotations
 
@@ -27,18 +27,26 @@ def attend(
     seed: int = 0,
     strength: float = 1.0,
 ) -> OrderAttention:
-    """softmax(q . k / sqrt(d_model)) v of one head without output matrix, words at 0, 1, 2, ...
-
-    Vaswani et al. (2017), equation 1, with random projections, fixed by `seed`. scheme: how
-    positions enter, as in `relative.scores`; an added encoding is in the values too. causal: keys
-    after the query get weight 0. strength: how much of the encoding there is (`relative.scores`).
+    """Return softmax(q . k / sqrt(d_model)) v of one head without output matrix.
 
     Without encoding and mask, attention is permutation equivariant, f(Px) = P f(x): outputs only
     move with their words. "Exactly the same answer" would need f(Px) = f(x), which does not hold.
-    Sums in another order differ by rounding, some 1e-16. A causal mask alone breaks equivariance.
+    Sums in another order differ by rounding, about 1e-16. A causal mask alone breaks equivariance.
 
-    Raises UserError for no or more than 512 words, which is what a learned table has rows for, or
-    an odd width with "rotary"; ValueError for an unknown scheme.
+    Args:
+        words: word vectors, at positions 0, 1, 2, ...
+        scheme: position scheme, as in `relative.scores`; an added encoding is in the values, too.
+        causal: True to give keys after the query weight 0.
+        seed: seed of the random projections.
+        strength: factor of the encoding, as in `relative.scores`.
+
+    Raises:
+        UserError: no or more than 512 words, the rows of a learned table, or an odd width with
+            "rotary".
+        ValueError: unknown scheme.
+
+    References:
+        Vaswani et al. (2017), equation 1.
     """
     n, d_model = words.shape
     check_positions(n, LEARNED_ROWS)

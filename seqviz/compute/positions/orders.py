@@ -1,4 +1,4 @@
-"""The same words in another order: what a layer of self-attention notices of it."""
+"""Effect of the order of words on the output of a self-attention layer."""
 
 from __future__ import annotations
 
@@ -17,17 +17,22 @@ from seqviz.core.units import FineShare
 SCHEMES = ("none", "sinusoidal", "learned", "rotary")
 WIDTH = 64
 MOST_WORDS = 24
-ROUNDING = 1e-12  # of a move, as a share of the size of the outputs
+ROUNDING = 1e-12  # a smaller move, as a share of the size of the outputs, is rounding
 
 
 @dataclass(frozen=True)
 class OrderComparison:
     """Two orders of words through one layer, once with each position scheme.
 
-    partner: for each word of the first sentence the place of the same word in the second, the n-th
-    "the" with the n-th, from 0; -1 where there is none. moved: distance between a word's output
-    here and there, as a share of the mean size of the outputs; nan without a partner. first,
-    second: weights [scheme, query, key].
+    Attributes:
+        words: words of the first sentence.
+        others: words of the second sentence.
+        partner: for each word of the first sentence the place, from 0, of the same word in the
+            second, the n-th "the" with the n-th; -1 where there is none.
+        moved: distance between a word's outputs in both sentences, as a share of the mean size of
+            the outputs; nan without a partner.
+        first: attention weights in the first sentence.
+        second: attention weights in the second sentence.
     """
 
     words: tuple[str, ...]
@@ -40,37 +45,41 @@ class OrderComparison:
 
     @property
     def paired(self) -> Int[np.ndarray, "word"]:
-        """Places of those words of the first sentence that are in the second too."""
+        """Places of those words of the first sentence that are in the second, too."""
         return np.flatnonzero(np.array(self.partner) >= 0)
 
     @property
     def strangers(self) -> bool:
-        """Whether a word of either sentence has no partner in the other."""
+        """True where a word of either sentence has no partner in the other."""
         return len(self.paired) < max(len(self.words), len(self.others))
 
     def farthest(self, scheme: str) -> FineShare:
-        """The largest of `moved`: 0 where that is rounding, nan where no word has a partner."""
+        """Return the largest of `moved`: 0 for rounding, nan where no word has a partner."""
         moved = self.moved[self.schemes.index(scheme), self.paired]
         largest = float(moved.max()) if moved.size else math.nan
         return 0.0 if largest < ROUNDING else largest
 
     def movers(self, scheme: str) -> tuple[str, ...]:
-        """The words of the first sentence whose output is another one in the second."""
+        """Return the words of the first sentence with another output in the second."""
         moved = self.moved[self.schemes.index(scheme)]
         return tuple(self.words[at] for at in self.paired if moved[at] >= ROUNDING)
 
 
 def vectors(words: tuple[str, ...], seed: int = 0) -> Float[np.ndarray, "word d_model"]:
-    """A fixed random vector for each word, the same wherever the word stands: [word, 64].
+    """Return a fixed random vector for each word, the same at every position, [word, 64].
 
-    Entries are standard normal. Upper and lower case are one word.
+    Entries are standard normal; the case of letters is ignored.
+
+    Args:
+        words: the words.
+        seed: seed of the vectors.
     """
     seeds = [(zlib.crc32(word.lower().encode("utf-8")) + seed) % 2**32 for word in words]
     return np.array([np.random.RandomState(own).standard_normal(WIDTH) for own in seeds])
 
 
 def split(text: str) -> tuple[str, ...]:
-    """The words of a text; where there is no space, as in Chinese, its characters one by one."""
+    """Return the words of a text, or without spaces, as in Chinese, its characters."""
     words = tuple(text.split())
     if len(words) == 1:
         return tuple(re.findall(r"[\u4e00-\u9fff]|[^\u4e00-\u9fff]+", words[0]))
@@ -78,7 +87,12 @@ def split(text: str) -> tuple[str, ...]:
 
 
 def shuffle(text: str, seed: int = 1) -> str:
-    """The words of a text in another order, drawn with the seed."""
+    """Return the words of a text in random order.
+
+    Args:
+        text: the text.
+        seed: seed of the order.
+    """
     words = split(text)
     return " ".join(words[i] for i in np.random.RandomState(seed).permutation(len(words)))
 
@@ -86,12 +100,21 @@ def shuffle(text: str, seed: int = 1) -> str:
 def compare_orders(
     first: str, second: str, causal: bool = False, seed: int = 0, strength: float = 1.0
 ) -> OrderComparison:
-    """How far the outputs of one self-attention layer move when the words change places.
+    """Compare the outputs of one self-attention layer for two orders of the words.
 
     One head with fixed random projections (`order.attend`), word vectors of `vectors`. Without
-    encoding and mask a word's output does not depend on where the words stand: the layer is
-    permutation equivariant; `strength` 0 is no encoding. Raises UserError("no_text") for a text
-    without words and UserError("many_words") for more than 24.
+    encoding and mask a word's output does not depend on the order of the words: the layer is
+    permutation equivariant.
+
+    Args:
+        first: first sentence.
+        second: second sentence.
+        causal: True for a causal mask.
+        seed: seed of word vectors and projections.
+        strength: factor of the encoding; 0 is no encoding.
+
+    Raises:
+        UserError: "no_text" for a text without words, "many_words" for more than 24.
     """
     words, others = split(first), split(second)
     if not words or not others:
@@ -114,7 +137,7 @@ def compare_orders(
 
 
 def _partners(words: tuple[str, ...], others: tuple[str, ...]) -> tuple[int, ...]:
-    """Where each word stands in the other sentence, the n-th occurrence with the n-th."""
+    """Return the place of each word in the other sentence, the n-th occurrence with the n-th."""
     free: dict[str, list[int]] = {}
     for index, word in enumerate(others):
         free.setdefault(word.lower(), []).append(index)

@@ -1,4 +1,4 @@
-"""Positions inside the score: ALiBi, T5, and every scheme under a shift of all positions."""
+"""Positions in the scores: ALiBi, T5, and every scheme under a shift of all positions."""
 
 from __future__ import annotations
 
@@ -27,12 +27,17 @@ SLOPE = 0.5  # ALiBi's first head of eight
 
 
 def alibi_slopes(heads: int) -> Float[np.ndarray, "head"]:
-    """The slope m of each head: 2^(-8/n), 2^(-16/n), ..., 2^-8 for n heads, n a power of two.
+    """Return ALiBi's slope m of each head.
 
-    Press, Smith and Lewis (2022), section 3. For other numbers their code (get_slopes): the slopes
-    of the nearest smaller power of two, then every second of the next larger, from its first.
+    2^(-8/n), 2^(-16/n), ..., 2^-8 for n heads, n a power of two; otherwise as in the paper's code
+    (get_slopes): the slopes of the nearest smaller power of two, then every second of the next
+    larger, from its first.
 
-    Raises UserError for fewer than 1 or more than 1024 heads.
+    Raises:
+        UserError: fewer than 1 or more than 1024 heads.
+
+    References:
+        Press, Smith and Lewis (2022), section 3.
     """
     check_range("heads", heads, 1, 1024, "There can be from {least} to {limit} heads, not {found}.")
     power = 2 ** (heads.bit_length() - 1)
@@ -42,22 +47,26 @@ def alibi_slopes(heads: int) -> Float[np.ndarray, "head"]:
 
 
 def largest_slope(slopes: Float[np.ndarray, "head"]) -> Exact:
-    """Of the head that forgets distant tokens first."""
+    """Return the slope of the head with the shortest reach."""
     return float(slopes.max())
 
 
 def smallest_slope(slopes: Float[np.ndarray, "head"]) -> Exact:
-    """Of the head that sees the farthest."""
+    """Return the slope of the head with the longest reach."""
     return float(slopes.min())
 
 
 def alibi_bias(heads: int, n: int, causal: bool = True) -> Float[np.ndarray, "head query key"]:
-    """What ALiBi adds to the scores (after the division by sqrt(d_k)): -m (i - j) for key j <= i.
+    """Return ALiBi's bias -m (i - j) for key j <= i, added to the scores after scaling.
 
-    causal=True is the paper's: -inf for keys after the query. causal=False is the symmetric variant
-    -m |i - j| that its authors suggest for encoders.
+    Args:
+        heads: number of heads.
+        n: number of positions.
+        causal: True for the paper's -inf at keys after the query; False for the symmetric variant
+            -m |i - j| that its authors suggest for encoders.
 
-    Raises UserError as `alibi_slopes` does and for n outside 1 to 2048.
+    Raises:
+        UserError: as in `alibi_slopes`, or n outside 1 to 2048.
     """
     check_positions(n, MAX_PAIRS_OF_POSITIONS)
     ahead = np.subtract.outer(np.arange(n), np.arange(n))
@@ -71,14 +80,24 @@ def t5_bucket(
     buckets: int = 32,
     max_distance: int = 128,
 ) -> Int[np.ndarray, "*shape"]:
-    """The bucket of a relative position, key minus query; one learned bias per bucket and head.
+    """Return the bucket of a relative position; one learned bias per bucket and head.
 
-    Raffel et al. (2020), section 2.1, in the variant of their code (Mesh TensorFlow,
-    _relative_position_bucket). bidirectional: half the buckets are for keys after the query;
-    otherwise these all share bucket 0. In each direction, half the buckets are one distance each,
-    the others grow logarithmically up to max_distance, beyond which all share the last.
+    In the variant of the paper's code (Mesh TensorFlow, _relative_position_bucket). In each
+    direction, half the buckets are one distance each, the others grow logarithmically up to
+    max_distance, beyond which all share the last.
 
-    Raises UserError for buckets that cannot be divided so, or max_distance within the exact ones.
+    Args:
+        relative_position: key minus query.
+        bidirectional: True where half the buckets are for keys after the query; False where these
+            all share bucket 0.
+        buckets: number of buckets.
+        max_distance: distance beyond which all keys share the last bucket.
+
+    Raises:
+        UserError: buckets that cannot be divided so, or max_distance within the exact ones.
+
+    References:
+        Raffel et al. (2020), section 2.1.
     """
     one_way = buckets // 2 if bidirectional else buckets
     exact = one_way // 2
@@ -92,7 +111,7 @@ def t5_bucket(
         )
     after = np.where(relative_position > 0, one_way, 0) if bidirectional else 0
     distance = np.abs(relative_position) if bidirectional else np.maximum(-relative_position, 0)
-    # float32 throughout, like the original: mixed precision moves the borders at powers of two.
+    # float32 throughout, as in the original: mixed precision moves the limits at powers of two.
     ratio = np.log(np.maximum(distance, exact).astype(np.float32) / np.float32(exact))
     grown = ratio / np.float32(math.log(max_distance / exact)) * np.float32(one_way - exact)
     far = np.minimum(exact + grown.astype(np.int64), one_way - 1)
@@ -102,10 +121,18 @@ def t5_bucket(
 def t5_map(
     n: int, bidirectional: bool = True, buckets: int = 32, max_distance: int = 128
 ) -> Int[np.ndarray, "query key"]:
-    """The bucket of every pair among n positions. Raises UserError as `t5_bucket`, n from 1 to
-    2048.
+    """Return the bucket of every pair among n positions.
 
     Equal along diagonals: only key minus query counts.
+
+    Args:
+        n: number of positions.
+        bidirectional: as in `t5_bucket`.
+        buckets: as in `t5_bucket`.
+        max_distance: as in `t5_bucket`.
+
+    Raises:
+        UserError: as in `t5_bucket`, or n outside 1 to 2048.
     """
     check_positions(n, MAX_PAIRS_OF_POSITIONS)
     positions = np.arange(n)
@@ -113,23 +140,35 @@ def t5_map(
 
 
 def t5_last(bidirectional: bool = True, buckets: int = 32, max_distance: int = 128) -> int:
-    """The distance from which on all keys before a query are in one bucket, the last.
+    """Return the distance from which on all keys before a query are in the last bucket.
 
-    Below max_distance, as that bucket is as wide as the others on a logarithmic scale. Raises
-    UserError as `t5_bucket`.
+    Below max_distance, as that bucket is as wide as the others on a logarithmic scale.
+
+    Args:
+        bidirectional: as in `t5_bucket`.
+        buckets: as in `t5_bucket`.
+        max_distance: as in `t5_bucket`.
+
+    Raises:
+        UserError: as in `t5_bucket`.
     """
     values = t5_bucket(-np.arange(max_distance + 1), bidirectional, buckets, max_distance)
     return int(np.argmax(values == values.max()))
 
 
 def buckets_used(values: Int[np.ndarray, "query key"], buckets: int) -> Fraction:
-    """How many different buckets the pairs of a map are in, and of how many."""
+    """Return the number of different buckets in a map, and of all buckets.
+
+    Args:
+        values: the map.
+        buckets: number of all buckets.
+    """
     return len(np.unique(values)), buckets
 
 
 @dataclass(frozen=True)
 class Projections:
-    """The matrices of one attention head; vectors are rows, so queries are words @ query."""
+    """Matrices of one attention head; vectors are rows, so queries are words @ query."""
 
     query: Float[np.ndarray, "d_model d_model"]
     key: Float[np.ndarray, "d_model d_model"]
@@ -138,7 +177,12 @@ class Projections:
 
 @lru_cache(maxsize=16)
 def projections(d_model: int, seed: int) -> Projections:
-    """Fixed Gaussian matrices of variance 1/d_model, which keeps norms; read-only."""
+    """Return fixed Gaussian matrices of variance 1/d_model, which keeps norms; read-only.
+
+    Args:
+        d_model: width of the vectors.
+        seed: seed of the matrices.
+    """
     draw = np.random.RandomState(seed).standard_normal((3, d_model, d_model))
     draw /= math.sqrt(d_model)
     draw.flags.writeable = False
@@ -147,9 +191,11 @@ def projections(d_model: int, seed: int) -> Projections:
 
 @lru_cache(maxsize=4)
 def learned_table(d_model: int, seed: int) -> Float[np.ndarray, "row d_model"]:
-    """A stand-in for a trained table: Gaussian, with the sinusoidal encoding's mean square, 1/2.
+    """Return a read-only Gaussian stand-in for a trained table, with the sinusoids' power 1/2.
 
-    Read-only.
+    Args:
+        d_model: width of the vectors.
+        seed: seed of the table.
     """
     samples = np.random.RandomState([seed, 1]).standard_normal((LEARNED_ROWS, d_model))
     samples *= math.sqrt(0.5)
@@ -164,12 +210,17 @@ def placed(
     seed: int = 0,
     strength: float = 1.0,
 ) -> Float[np.ndarray, "token d_model"]:
-    """Words with their position added, for the schemes that add; the words themselves for others.
+    """Return words with their position added; the words themselves if the scheme adds none.
 
-    strength: what is added is multiplied by it.
+    Args:
+        words: word vectors.
+        positions: position of each word; one beyond the learned table makes its word NaN.
+        scheme: one of `SCHEMES`.
+        seed: seed of `learned_table`.
+        strength: factor of the encoding.
 
-    The table of "learned" is `learned_table`, drawn by `seed`; it has no row beyond its end: such
-    words become NaN. Raises ValueError for an unknown scheme.
+    Raises:
+        ValueError: unknown scheme.
     """
     if scheme == "sinusoidal":
         return words + strength * sinusoidal.rows(positions, words.shape[1])
@@ -190,12 +241,20 @@ def scores(
     seed: int = 0,
     strength: float = 1.0,
 ) -> Float[np.ndarray, "query key"]:
-    """q . k / sqrt(d_model) of one head, positions entering as the scheme has it; no mask.
+    """Return q . k / sqrt(d_model) of one head with a position scheme; no mask.
 
-    sinusoidal, learned: added to the words before the projections. rotary: q and k turned (pairs
-    interleaved). alibi: -|i - j|/2 added (symmetric, slope of the first of eight heads). t5: one
-    Gaussian bias per bucket added, drawn by `seed`. strength: what is added is multiplied by it,
-    and the angle by which q and k are turned; 0 is "none".
+    Args:
+        words: word vectors.
+        positions: position of each word.
+        scheme: "sinusoidal" and "learned": added to the words before the projections; "rotary": q
+            and k rotated (pairs interleaved); "alibi": -|i - j|/2 added (symmetric, slope of the
+            first of eight heads); "t5": one Gaussian bias per bucket added.
+        maps: projections of the head.
+        seed: seed of the learned table and of T5's biases.
+        strength: factor of what is added, and of the angle of rotation; 0 is "none".
+
+    Raises:
+        ValueError: unknown scheme.
     """
     x = placed(words, positions, scheme, seed, strength)
     q, k = x @ maps.query, x @ maps.key
@@ -213,11 +272,13 @@ def scores(
 
 @dataclass(frozen=True)
 class SchemeTerms:
-    """What each scheme adds to the score of one word with itself, by the two positions.
+    """Contribution of each scheme to the score of one word with itself, by the two positions.
 
-    schemes: all but "none". terms: the score less the one without positions, divided by
-    sqrt(d_model) as in `scores`. spread: the largest difference between two pairs of the same
-    offset; where it is rounding, only the offset counts.
+    Attributes:
+        schemes: all but "none".
+        terms: the score less the one without positions, divided by sqrt(d_model) as in `scores`.
+        spread: largest difference between two pairs of the same offset; where it is rounding, only
+            the offset counts.
     """
 
     schemes: tuple[str, ...]
@@ -225,15 +286,22 @@ class SchemeTerms:
     spread: Float[np.ndarray, "scheme"]
 
     def spread_of(self, scheme: str) -> TwoDigits:
-        """The largest difference between two pairs of the same offset."""
+        """Return the largest difference between two pairs of the same offset."""
         return float(self.spread[self.schemes.index(scheme)])
 
 
 def position_terms(n: int = 24, d_model: int = 64, seed: int = 0) -> SchemeTerms:
-    """The same word at n places: what is left of its scores is the positions' part.
+    """Compute the positions' part of the scores, with the same word at n positions.
 
-    Word, projections, and the tables of "learned" and "t5" are Gaussian, fixed by `seed`. Raises
-    UserError for n outside 1 to 512, the rows of the learned table.
+    Word, projections, and the tables of "learned" and "t5" are Gaussian.
+
+    Args:
+        n: number of positions.
+        d_model: width of the vectors.
+        seed: seed of all of these.
+
+    Raises:
+        UserError: n outside 1 to 512, the rows of the learned table.
     """
     check_positions(n, LEARNED_ROWS)
     word = np.random.RandomState([seed, 0]).standard_normal((1, d_model))
@@ -249,10 +317,15 @@ def position_terms(n: int = 24, d_model: int = 64, seed: int = 0) -> SchemeTerms
 class ShiftChange:
     """Scores of the same words at positions 0, 1, ... and at the same plus `shift`.
 
-    largest, typical: the greatest and root-mean-square change of a score; size: the root-mean-
-    square score itself. attention: the largest share of weight that moves to other keys in any row
-    (total variation). beyond: how many positions the learned table has no row for; where that is
-    not 0, those scores and every number that compares them are NaN.
+    Attributes:
+        before: scores without the shift.
+        after: scores with it.
+        size: root-mean-square score.
+        largest: greatest change of a score.
+        typical: root-mean-square change of a score.
+        attention: largest share of weight that moves to other keys in any row (total variation).
+        beyond: number of positions beyond the learned table; where it is not 0, their scores and
+            every number that compares them are NaN.
     """
 
     scheme: str
@@ -267,25 +340,33 @@ class ShiftChange:
 
     @property
     def rounding(self) -> TwoDigits:
-        """The greatest change of a score, of a scheme that should not notice."""
+        """Greatest change of a score of a scheme that is invariant to the shift."""
         return self.largest
 
     @property
     def without_row(self) -> Fraction:
-        """How many positions have no row in the learned table, and of how many."""
+        """Number of positions beyond the learned table, and of all positions."""
         return self.beyond, len(self.before)
 
 
 def shift_change(
     scheme: str, n: int = 16, shift: int = 1000, d_model: int = 64, seed: int = 0
 ) -> ShiftChange:
-    """Move n words by `shift` positions and see which scores notice.
+    """Move n words by `shift` positions and compare the scores.
 
-    Words and projections are Gaussian, fixed by `seed`, as is the stand-in of 512 learned rows.
-    Relative schemes do not notice. Added encodings do, sinusoidal ones too: p_i . p_j alone would
-    depend on i - j, but the words' products with positions, and p_i W p_j, do not.
+    Words and projections are Gaussian, as is the stand-in of 512 learned rows. Relative schemes are
+    invariant. Added encodings are not, not even sinusoidal ones: p_i . p_j alone would depend on
+    i - j, but the words' products with positions, and p_i W p_j, do not.
 
-    Raises UserError for n outside 1 to 2048 or a shift outside 0 to 100,000.
+    Args:
+        scheme: one of `SCHEMES`.
+        n: number of words.
+        shift: positions added.
+        d_model: width of the vectors.
+        seed: seed of words, projections and tables.
+
+    Raises:
+        UserError: n outside 1 to 2048, or a shift outside 0 to 100,000.
     """
     check_positions(n, MAX_PAIRS_OF_POSITIONS)
     sentence = "The shift can be from {least} to {limit}, not {found}."

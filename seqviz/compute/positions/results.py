@@ -1,4 +1,4 @@
-"""What a pretrained model knows of positions: plain arrays, for any model."""
+"""Results about positions in pretrained models: plain arrays, for any model."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from seqviz.core.units import Exact, WholeShare
 from seqviz.stats.facts import Facts
 
 VARIANTS = ("own", "zero", "shuffled", "sinusoidal")
-ROUNDING = 1e-6  # of a cosine, in an encoder of float32
+ROUNDING = 1e-6  # of a cosine, in a float32 encoder
 
 
 @dataclass(frozen=True)
 class PositionTable:
-    """The learned position vectors of a model, and the lengths of its word vectors.
+    """Learned position vectors of a model.
 
-    model: its title. table: [position, d_model]. words: a sample of word vectors [word, d_model].
+    Attributes:
+        model: title of the model.
+        table: position vectors.
+        words: a sample of word vectors, to compare their norms.
     """
 
     model: str
@@ -28,12 +31,20 @@ class PositionTable:
 
 @dataclass(frozen=True)
 class Reordered:
-    """Two texts read by one encoder with its position table, without it, and with it in disorder.
+    """Two texts read by one encoder with variants of its position table.
 
-    alike: cosine of the two sentence vectors. original_cosine: of the first one's vector with the
-    one of the untouched model. previous: the largest share of weight that any head gives to the
-    token before. weights: of one head on the first text, [variant, query, key]. left_out: whether a
-    text had more tokens than are read.
+    Attributes:
+        model: name of the model.
+        pieces: tokens of the first text.
+        others: tokens of the second text.
+        variants: variants of the table: its own, zeros, shuffled rows, or sinusoids.
+        alike: cosine of the two sentence vectors.
+        original_cosine: cosine of the first sentence's vector with that of the untouched model.
+        previous: largest share of weight of any head on the token before.
+        weights: weights of one head on the first text.
+        layer: layer of that head.
+        head: number of that head.
+        left_out: True where a text had more tokens than are read.
     """
 
     model: str
@@ -49,26 +60,26 @@ class Reordered:
     left_out: bool = False
 
     def alike_of(self, variant: str) -> Exact:
-        """Cosine of the two sentence vectors, with a variant of the table."""
+        """Return the cosine of the two sentence vectors, with a variant of the table."""
         return float(self.alike[self.variants.index(variant)])
 
     def kept_of(self, variant: str) -> float:
-        """Cosine of the first sentence's vector with the one of the untouched model."""
+        """Return the cosine of the first sentence's vector with that of the untouched model."""
         return float(self.original_cosine[self.variants.index(variant)])
 
     def before_of(self, variant: str) -> float:
-        """What the head of `weights` gives to the token before, mean over the tokens with one."""
+        """Return the mean weight of one head (`weights`) on the token before."""
         before = np.diagonal(self.weights[self.variants.index(variant)], -1)
         return float(before.mean()) if before.size else 0.0
 
     def previous_of(self, variant: str) -> WholeShare:
-        """The largest share of weight that any head gives to the token before."""
+        """Return the largest share of weight of any head on the token before."""
         return float(self.previous[self.variants.index(variant)])
 
     def order_effect(self) -> Facts:
-        """State how far the other order moves the sentence vector with each table.
+        """State the change of the sentence vector by the other order with each table.
 
-        part: of what it is with the model's own table, what it is with sines.
+        `part` is the change with sinusoids as a share of that with the model's own table.
         """
         changes = {name: 1 - self.alike_of(name) for name in self.variants}
         own, variant, part = changes["own"], "", np.nan

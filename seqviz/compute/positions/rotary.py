@@ -1,4 +1,4 @@
-"""Rotary position embedding (RoPE): queries and keys are turned, so scores know only distance."""
+"""Rotary position embedding (RoPE): scores of rotated queries and keys by offset."""
 
 from __future__ import annotations
 
@@ -22,10 +22,18 @@ from seqviz.stats.facts import Facts
 
 
 def frequencies(d_k: int, base: float = BASE) -> Float[np.ndarray, "pair"]:
-    """base^(-2i/d_k) radians per position; Su et al. (2021), RoFormer, equation 15.
+    """Return base^(-2i/d_k) radians per position.
 
-    Raises UserError for an odd or non-positive d_k, whose last dimension has no partner to turn
-    with, and as the sinusoidal `frequencies`, which these are.
+    Args:
+        d_k: number of entries of a query.
+        base: base of the frequencies.
+
+    Raises:
+        UserError: an odd or non-positive d_k, whose last dimension has no partner to rotate with,
+            or as in `sinusoidal.frequencies`.
+
+    References:
+        Su et al. (2021), RoFormer, equation 15.
     """
     if d_k < 2 or d_k % 2:
         raise UserError(
@@ -42,14 +50,21 @@ def rotate(
     base: float = BASE,
     layout: str = "interleaved",
 ) -> Float[np.ndarray, "*rest position d_k"]:
-    """Turn each pair of a query or key by position x frequency, counterclockwise.
+    """Rotate each pair of a query or key by position x frequency, counterclockwise.
 
-    (a, b) becomes (a cos - b sin, a sin + b cos). layout="interleaved": pairs (2i, 2i+1), as in
-    RoFormer (equation 34) and GPT-J; "halves": pairs (i, i + d_k/2), as in GPT-NeoX and Llama. A
-    checkpoint works only with the layout it was trained with, though both are the same up to an
-    order of dimensions. Any positions, negative ones too.
+    (a, b) becomes (a cos - b sin, a sin + b cos).
 
-    Raises UserError as `frequencies` does, ValueError for an unknown layout.
+    Args:
+        vectors: queries or keys.
+        positions: any positions, negative ones, too.
+        base: base of the frequencies.
+        layout: "interleaved": pairs (2i, 2i+1), as in RoFormer (equation 34) and GPT-J; "halves":
+            pairs (i, i + d_k/2), as in GPT-NeoX and Llama. A checkpoint works only with the layout
+            it was trained with, though both are the same up to a permutation of dimensions.
+
+    Raises:
+        UserError: as in `frequencies`.
+        ValueError: unknown layout.
     """
     angle = np.multiply.outer(positions, frequencies(vectors.shape[-1], base))
     cos, sin = np.cos(angle), np.sin(angle)
@@ -62,10 +77,13 @@ def rotate(
 
 @dataclass(frozen=True)
 class ScoresByOffset:
-    """Dot products of one query and one key, set at every pair of these positions.
+    """Dot products of one query and one key, placed at every pair of these positions.
 
-    by_offset: gathered by query position minus key position. closed_form: what they should be.
-    alike: the same of a key that equals the query. pairs: of dimensions, which turn.
+    Attributes:
+        by_offset: scores grouped by query position minus key position.
+        closed_form: their exact value.
+        alike: the same of a key that equals the query.
+        pairs: number of pairs of dimensions.
     """
 
     positions: Int[np.ndarray, "position"]
@@ -77,22 +95,23 @@ class ScoresByOffset:
 
     @property
     def spread(self) -> TwoDigits:
-        """The largest difference between two scores of the same offset: rounding."""
+        """Largest difference between two scores of the same offset: rounding."""
         return self.by_offset.spread
 
     @property
     def error(self) -> TwoDigits:
-        """The largest difference from the closed form."""
+        """Largest difference from the closed form."""
         return float(np.abs(self.by_offset.mean - self.closed_form).max())
 
     def at(self, offset: int) -> float:
-        """The score of query and key at one offset, by the closed form."""
+        """Return the score of query and key at one offset, by the closed form."""
         return float(self.closed_form[np.searchsorted(self.by_offset.offset, offset)])
 
     def sizes(self, alike: bool) -> tuple[float, float]:
-        """Mean size of the scores in the nearest and in the farthest quarter of the offsets.
+        """Return the mean size of the scores in the nearest and farthest quarter of offsets.
 
-        alike: of a key that equals the query.
+        Args:
+            alike: True for a key that equals the query.
         """
         scores = np.abs(self.alike if alike else self.closed_form)
         distance = np.abs(self.by_offset.offset)
@@ -113,12 +132,20 @@ def score_by_offset(
     base: float = BASE,
     layout: str = "interleaved",
 ) -> ScoresByOffset:
-    """Set the same q and k at all `positions` and take every rotated dot product, not divided.
+    """Compute every rotated dot product of the same q and k at all `positions`, not divided.
 
     (R_i q) . (R_j k) = q . R_(j-i) k (RoFormer, equation 16): the spread within an offset is
     rounding, about 1e-16 x position x |q||k|.
 
-    Raises UserError for no or more than 2048 positions, or any beyond 100,000 either way.
+    Args:
+        q: the query.
+        k: the key.
+        positions: positions of both.
+        base: as in `rotate`.
+        layout: as in `rotate`.
+
+    Raises:
+        UserError: no or more than 2048 positions, or any beyond 100,000 either way.
     """
     check_positions(len(positions), MAX_PAIRS_OF_POSITIONS)
     if np.abs(positions).max() > MAX_POSITIONS:
@@ -139,10 +166,20 @@ def score_by_offset(
 def random_scores(
     d_k: int, positions: int, base: float = BASE, layout: str = "halves", seed: int = 1
 ) -> ScoresByOffset:
-    """`score_by_offset` at 0, 1, 2, ... of a query and a key of normal numbers from the seed.
+    """Return `score_by_offset` at 0, 1, 2, ... of a standard normal query and key.
 
-    Entries are standard normal, so that the scores have the standard deviation sqrt(d_k). Raises
-    as `frequencies` and `score_by_offset` do.
+    The scores have the standard deviation sqrt(d_k).
+
+    Args:
+        d_k: number of entries of the query.
+        positions: number of positions.
+        base: as in `rotate`.
+        layout: as in `rotate`.
+        seed: seed of query and key.
+
+    Raises:
+        UserError: as in `frequencies` and `score_by_offset`.
+        ValueError: unknown layout.
     """
     frequencies(d_k, base)
     check_positions(positions, MAX_PAIRS_OF_POSITIONS)
@@ -151,15 +188,18 @@ def random_scores(
 
 
 def _drawn(d_k: int, seed: int) -> np.ndarray:
-    """A query and a key of normal numbers."""
+    """Return a standard normal query and key."""
     return np.random.RandomState(seed).standard_normal((2, d_k))
 
 
 @dataclass(frozen=True)
 class Turned:
-    """One query and one key at their positions, each pair of entries as an arrow a + ib.
+    """One query and one key at their positions, each pair of entries as a complex number a + ib.
 
-    flat: both before they are turned. arrows: after. wavelengths: positions per turn.
+    Attributes:
+        flat: query and key before rotation.
+        arrows: query and key after rotation.
+        wavelengths: positions per turn.
     """
 
     query_position: int
@@ -170,26 +210,36 @@ class Turned:
 
     @property
     def between(self) -> Float[np.ndarray, "pair"]:
-        """Degrees from the key's arrow on to the query's, above -180 and up to 180."""
+        """Degrees from the key's arrow to the query's, above -180 and up to 180."""
         return np.degrees(np.angle(self.arrows[0] * np.conj(self.arrows[1])))
 
     @property
     def offset(self) -> int:
-        """Query minus key."""
+        """Query position minus key position."""
         return self.query_position - self.key_position
 
     @property
     def score(self) -> float:
-        """Their dot product: lengths times the cosine of the angle, summed over the pairs."""
+        """Dot product: lengths times the cosine of the angle, summed over the pairs."""
         return float((self.arrows[0] * np.conj(self.arrows[1])).real.sum())
 
 
 def turned(
     d_k: int, query_position: int, key_position: int, base: float = BASE, seed: int = 1
 ) -> Turned:
-    """The query and the key of `random_scores` with the same seed, pair by pair, set somewhere.
+    """Return the query and the key of `random_scores` rotated to two positions, pair by pair.
 
-    Pairs are "halves"; the first turns fastest. Raises UserError as `frequencies` does.
+    Pairs are "halves"; the first turns fastest.
+
+    Args:
+        d_k: number of entries of the query.
+        query_position: position of the query.
+        key_position: position of the key.
+        base: as in `rotate`.
+        seed: seed of query and key.
+
+    Raises:
+        UserError: as in `frequencies`.
     """
     omega, both = frequencies(d_k, base), _drawn(d_k, seed)
     positions = np.array([query_position, key_position])
@@ -206,9 +256,17 @@ def closed_form(
     base: float = BASE,
     layout: str = "interleaved",
 ) -> Float[np.ndarray, "offset"]:
-    """Re sum over pairs of q conj(k) e^(i offset frequency), pairs read as complex numbers.
+    """Return Re sum over pairs of q conj(k) e^(i offset frequency), pairs as complex numbers.
 
-    RoFormer, equation 12; offset = query position - key position.
+    Args:
+        q: the query.
+        k: the key.
+        offsets: query position minus key position.
+        base: as in `rotate`.
+        layout: as in `rotate`.
+
+    References:
+        RoFormer, equation 12.
     """
     product = as_complex(q, layout) * np.conj(as_complex(k, layout))
     angle = np.multiply.outer(offsets, frequencies(len(q), base))
@@ -218,7 +276,12 @@ def closed_form(
 def as_complex(
     vectors: Float[np.ndarray, "*rest d_k"], layout: str = "interleaved"
 ) -> Complex[np.ndarray, "*rest pair"]:
-    """Each pair (a, b) as the complex number a + ib, which rotation multiplies by e^(i angle)."""
+    """Return each pair (a, b) as a + ib, which rotation multiplies by e^(i angle).
+
+    Args:
+        vectors: queries or keys.
+        layout: as in `rotate`.
+    """
     a, b = _pairs(vectors, layout)
     return a + 1j * b
 

@@ -1,7 +1,7 @@
-"""Three simple answers to "where does a word stand?", beside the waves, and what each is asked for.
+"""Three simple position codes beside sinusoids, and the demands that each fails.
 
-The number p itself, its share p / (n - 1) of a text of n words, its binary digits; and sines and
-cosines whose waves are twice as long from pair to pair, as the digits of a binary number are.
+The number p itself, its share p / (n - 1) of a text of n words, its binary digits; and sinusoids
+whose wavelengths double from pair to pair, like the periods of binary digits.
 """
 
 from __future__ import annotations
@@ -23,11 +23,17 @@ MAX_WORDS = 1024  # words of a text
 
 
 def code(name: str, length: int) -> Float[np.ndarray, "position d_model"]:
-    """What is added to the words of a text of `length` words: [position, 16].
+    """Return what is added to the words of a text, [position, 16].
 
-    number, share: in the first dimension, 0 in the others. binary: digit k of the position in
-    dimension k, the lowest first. waves: Vaswani et al. (2017) with base 256.
-    Raises UserError for fewer than 2 or more than 1024 words, ValueError for another name.
+    Args:
+        name: "number" and "share": in the first dimension, 0 in the others; "binary": digit k of
+            the position in dimension k, the lowest first; "waves": Vaswani et al. (2017) with base
+            256.
+        length: number of words.
+
+    Raises:
+        UserError: fewer than 2 or more than 1024 words.
+        ValueError: another name.
     """
     sentence = "There can be from {least} to {limit} words, not {found}."
     check_range("encoding_positions", length, 2, MAX_WORDS, sentence)
@@ -45,11 +51,14 @@ def code(name: str, length: int) -> Float[np.ndarray, "position d_model"]:
 
 @dataclass(frozen=True)
 class Demands:
-    """What each of `CODES` makes of three demands, in a text of `length` words.
+    """Norm, drift and step of each of `CODES`, in a text of `length` words.
 
-    norm: of what is added at each position; word: the root mean square norm of a word vector with
-    standard normal entries. drift: how far the vector of a position is from the one of the same
-    position in a text twice as long. step: how far the vector of a position is from the next one's.
+    Attributes:
+        word: root mean square norm of a word vector with standard normal entries.
+        norm: norm of what is added at each position.
+        drift: distance of a position's vector from that of the same position in a text twice as
+            long.
+        step: distance of a position's vector from the next one's.
     """
 
     length: int
@@ -59,33 +68,38 @@ class Demands:
     step: Float[np.ndarray, "code neighbor"]
 
     def of(self, name: str, demand: str) -> Float[np.ndarray, "position"]:
-        """The numbers of one code: "norm", "drift" or "step"."""
+        """Return the numbers of one code.
+
+        Args:
+            name: one of `CODES`.
+            demand: "norm", "drift" or "step".
+        """
         values: np.ndarray = getattr(self, demand)[CODES.index(name)]
         return values
 
     @property
     def drowned(self) -> Fraction:
-        """At how many positions the number is longer than a word vector, and of how many."""
+        """Number of positions whose number is longer than a word vector, and of all positions."""
         return int((self.of("number", "norm") > self.word).sum()), self.length
 
     @property
     def moved(self) -> float:
-        """How far the share of the last position moves when the text gets twice as long."""
+        """Change of the share of the last position when the text gets twice as long."""
         return float(self.of("share", "drift")[-1])
 
     @property
     def jump(self) -> float:
-        """The longest step of the binary digits; the shortest is 1."""
+        """Longest step of the binary digits; the shortest is 1."""
         return float(self.of("binary", "step").max())
 
     @property
     def jump_at(self) -> int:
-        """The position before the longest step, the first of equals."""
+        """Position before the longest step, the first of equals."""
         return int(self.of("binary", "step").argmax())
 
     @property
     def stride(self) -> float:
-        """The step of the waves, the same everywhere."""
+        """Step of the waves, the same everywhere."""
         return float(self.of("waves", "step").mean())
 
     def failures(self) -> Facts:
@@ -99,7 +113,10 @@ class Demands:
 
 
 def demands(length: int) -> Demands:
-    """Hold the four codes to the three demands. Raises UserError as `code` at twice the length."""
+    """Compute the three demands for the four codes.
+
+    Raises UserError as `code` at twice the length.
+    """
     short = np.stack([code(name, length) for name in CODES])
     long = np.stack([code(name, 2 * length)[:length] for name in CODES])
     return Demands(

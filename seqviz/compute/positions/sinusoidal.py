@@ -1,4 +1,4 @@
-"""The sinusoidal encoding of Vaswani et al. (2017), section 3.5, and what makes it useful."""
+"""Sinusoidal encoding of Vaswani et al. (2017), section 3.5, and its linear shift property."""
 
 from __future__ import annotations
 
@@ -24,9 +24,13 @@ __getattr__ = deprecated.names_of(__name__)
 
 @dataclass(frozen=True)
 class Sinusoids:
-    """A table of encodings with the frequencies (radians per position) that made it.
+    """Table of encodings.
 
-    wavelengths: positions per turn, 2 pi / frequency, the shortest first.
+    Attributes:
+        wavelengths: positions per turn, 2 pi / frequency, the shortest first.
+        frequencies: radians per position.
+        layout: order of the columns; see `columns`.
+        base: base of the frequencies.
     """
 
     table: Float[np.ndarray, "position d_model"]
@@ -45,25 +49,35 @@ class Sinusoids:
 
     @property
     def ratio(self) -> float:
-        """Length of a wave over that of the one before it; 1 for a single wave."""
+        """Ratio of neighboring wavelengths; 1 for a single wave."""
         return float((self.longest / self.shortest) ** (1 / max(len(self.wavelengths) - 1, 1)))
 
     def dot(self, offset: int) -> float:
-        """The dot product of two positions so far apart (even width): sum of cos(frequency k)."""
+        """Return the dot product at an offset k, sum of cos(frequency k), for an even width."""
         return float(np.cos(offset * self.frequencies).sum())
 
     def degrees(self, positions: int, pair: int) -> float:
-        """By how much the hand of a pair turns within so many positions."""
+        """Return the angle by which a pair turns over a number of positions, in degrees.
+
+        Args:
+            positions: number of positions.
+            pair: number of the pair, from 0.
+        """
         return 360 * positions / float(self.wavelengths[pair])
 
 
 def frequencies(d_model: int, base: float = BASE) -> Float[np.ndarray, "pair"]:
-    """base^(-2i/d_model) radians per position of each pair: a geometric sequence from 1.
+    """Return base^(-2i/d_model) radians per position of each pair: a geometric sequence from 1.
 
     It stops short of 1/base, so wavelengths run from 2 pi to just under 2 pi base. The last
-    dimension of an odd d_model has a frequency too: it is a sine without its cosine.
+    dimension of an odd d_model has a frequency, too: it is a sine without its cosine.
 
-    Raises UserError for a base that is not a number above 1 and for a width outside 2 to 4096.
+    Args:
+        d_model: width of the encoding.
+        base: base of the frequencies.
+
+    Raises:
+        UserError: a base that is not a number above 1, or a width outside 2 to 4096.
     """
     if not (math.isfinite(base) and base > 1):
         raise UserError(
@@ -77,10 +91,16 @@ def frequencies(d_model: int, base: float = BASE) -> Float[np.ndarray, "pair"]:
 def columns(
     d_model: int, layout: str = "interleaved"
 ) -> tuple[Int[np.ndarray, "sine"], Int[np.ndarray, "cosine"]]:
-    """The columns of the sines and of the cosines, pair by pair.
+    """Return the columns of the sines and of the cosines, pair by pair.
 
-    interleaved: sin at 2i, cos at 2i+1, the paper's text. halves: all sines, then all cosines, as
-    in tensor2tensor. One is a permutation of the other, which no learned matrix can tell apart.
+    Args:
+        d_model: width of the encoding.
+        layout: "interleaved": sin at 2i, cos at 2i+1, the paper's text; "halves": all sines, then
+            all cosines, as in tensor2tensor. One is a permutation of the other, which a learned
+            matrix can undo.
+
+    Raises:
+        ValueError: unknown layout.
     """
     sines, cosines = (d_model + 1) // 2, d_model // 2
     if layout == "interleaved":
@@ -96,7 +116,18 @@ def rows(
     base: float = BASE,
     layout: str = "interleaved",
 ) -> Float[np.ndarray, "position d_model"]:
-    """The encodings of any positions, whole or not, in any order. Raises as `encoding` does."""
+    """Return the encodings of any positions, whole or not, in any order.
+
+    Args:
+        positions: the positions.
+        d_model: width of the encoding.
+        base: base of the frequencies.
+        layout: as in `columns`.
+
+    Raises:
+        UserError: as in `frequencies`, or a table of more than 2^26 entries.
+        ValueError: unknown layout.
+    """
     omega = frequencies(d_model, base)
     if len(positions) * d_model > MAX_ENTRIES:
         raise UserError(
@@ -118,13 +149,23 @@ def rows(
 def encoding(
     positions: int, d_model: int, base: float = BASE, layout: str = "interleaved"
 ) -> Sinusoids:
-    """PE[pos, 2i] = sin(pos / base^(2i/d_model)), PE[pos, 2i+1] = cos(of the same), from pos 0.
+    """Return the sinusoidal encoding of positions 0, 1, 2, ...
 
-    Vaswani et al. (2017), section 3.5; layout as in `columns`. An odd d_model ends in a sine
-    without its cosine (the formula taken literally, as Marian's code does).
+    PE[pos, 2i] = sin(pos / base^(2i/d_model)), PE[pos, 2i+1] = cos(of the same). An odd d_model
+    ends in a sine without its cosine (the formula taken literally, as Marian's code does).
 
-    Raises UserError for a base not above 1, fewer than 1 or more than 100,000 positions, a width
-    outside 2 to 4096, or a table of more than 2^26 entries; ValueError for an unknown layout.
+    Args:
+        positions: number of positions.
+        d_model: width of the encoding.
+        base: base of the frequencies.
+        layout: as in `columns`.
+
+    Raises:
+        UserError: as in `rows`, or fewer than 1 or more than 100,000 positions.
+        ValueError: unknown layout.
+
+    References:
+        Vaswani et al. (2017), section 3.5.
     """
     check_positions(positions)
     omega = frequencies(d_model, base)
@@ -135,13 +176,20 @@ def encoding(
 def rotation(
     offset: int, d_model: int, base: float = BASE, layout: str = "interleaved"
 ) -> Float[np.ndarray, "d_model d_model"]:
-    """R with PE[pos + offset] = R PE[pos] at every pos: each pair turned by offset x frequency.
+    """Return R with PE[pos + offset] = R PE[pos] for all pos: rotation by offset x frequency.
 
     On (sin, cos) of a pair with b = offset x frequency the block is [[cos b, sin b], [-sin b,
-    cos b]], by the addition theorems; what the paper calls a linear function of PE[pos].
+    cos b]], by the addition theorems; the paper calls it a linear function of PE[pos].
 
-    Raises UserError for an odd d_model: the last sine has no cosine, and its next value does not
-    follow from the row.
+    Args:
+        offset: distance in positions.
+        d_model: width of the encoding.
+        base: base of the frequencies.
+        layout: as in `columns`.
+
+    Raises:
+        UserError: an odd d_model: the last sine has no cosine, and its next value does not follow
+            from the row.
     """
     omega = frequencies(d_model, base)
     sine, cosine = columns(d_model, layout)
@@ -161,10 +209,12 @@ def rotation(
 
 @dataclass(frozen=True)
 class FittedRotation:
-    """The matrix that best carries each row of a table to the row `offset` further on.
+    """Least-squares matrix from each row of a table to the row `offset` further on.
 
-    rank: how many directions the rows show; below d_model the matrix is one of many, the smallest.
-    residual: the largest entry of |PE[pos + k] - R PE[pos]|.
+    Attributes:
+        rank: number of directions that the rows span; below d_model the matrix is the smallest of
+            many.
+        residual: largest entry of |PE[pos + k] - R PE[pos]|.
     """
 
     matrix: Float[np.ndarray, "d_model d_model"]
@@ -173,23 +223,28 @@ class FittedRotation:
 
     @property
     def rank_of_width(self) -> Fraction:
-        """The rank, of the full one."""
+        """Rank, and full rank."""
         return self.rank, len(self.matrix)
 
     def gap(self, formula: Float[np.ndarray, "d_model d_model"]) -> TwoDigits:
-        """The largest difference between an entry and the one of the formula."""
+        """Return the largest difference between an entry and that of the formula."""
         return float(np.abs(self.matrix - formula).max())
 
 
 def fit_rotation(table: Float[np.ndarray, "position d_model"], offset: int) -> FittedRotation:
-    """R found from a table alone, by least squares over all positions of any table.
+    """Fit R to a table by least squares over all positions; any table.
 
-    Directions with a singular value below 1e-10 of the largest count as not shown: rounding in the
-    table (1e-16) divided by it would already be 1e-6 of R. Slow pairs hardly turn over few
+    Directions with a singular value below 1e-10 of the largest count as not spanned: rounding in
+    the table (1e-16) divided by it would already be 1e-6 of R. Slow pairs hardly turn over few
     positions, so the rank is often below d_model; then R is the least-norm solution, which still
     fits every row, but is not a rotation.
 
-    Raises UserError when the table has no two rows that far apart or more than 2^18 entries.
+    Args:
+        table: the table.
+        offset: distance in positions.
+
+    Raises:
+        UserError: the table has no two rows that far apart, or more than 2^18 entries.
     """
     positions, width = table.shape
     if not 0 < offset < positions:
@@ -213,14 +268,25 @@ def fit_rotation(table: Float[np.ndarray, "position d_model"], offset: int) -> F
 
 
 def check_positions(positions: int, limit: int = MAX_POSITIONS) -> None:
-    """Raise UserError unless there are from 1 to `limit` positions."""
+    """Raise UserError unless there are from 1 to `limit` positions.
+
+    Args:
+        positions: number of positions.
+        limit: maximum.
+    """
     sentence = "There can be from {least} to {limit} positions, not {found}."
     check_range("encoding_positions", positions, 1, limit, sentence)
 
 
 def check_range(code: str, value: int, minimum: int, limit: int, sentence: str) -> None:
-    """Raise UserError, with the sentence filled in, unless a number is from `minimum` to
-    `limit`.
+    """Raise UserError unless a number is from `minimum` to `limit`.
+
+    Args:
+        code: code of the error.
+        value: the number.
+        minimum: smallest permitted number.
+        limit: largest permitted number.
+        sentence: message with the placeholders {found}, {least} and {limit}.
     """
     if not minimum <= value <= limit:
         filled = sentence.format(found=value, least=minimum, limit=limit)

@@ -1,4 +1,4 @@
-"""Does order matter? A tiny Transformer on five tasks, with each positional encoding.
+"""A tiny Transformer trained on five order tasks, with each positional encoding.
 
 Importing this package costs numpy only; torch is imported by the first training.
 """

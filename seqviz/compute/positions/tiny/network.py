@@ -1,8 +1,8 @@
-"""A small Transformer encoder in plain torch, several copies of it side by side.
+"""A small Transformer encoder in plain torch, several independent copies side by side.
 
 Every parameter has a leading axis `run`: the copies start from other weights, read other sequences
-and share nothing. One multiplication of stacked matrices does for all what a loop would do for
-each, in less time. All of torch is in here and in the training that imports it.
+and share nothing. Batched matrix multiplications over runs are faster than a loop. Torch is used
+only here and in the training that imports this module.
 """
 
 from __future__ import annotations
@@ -24,15 +24,25 @@ class TinyEncoder(nn.Module):
     """Embedding, blocks of self-attention and MLP, a linear head at every position.
 
     Pre-norm (Xiong et al. 2020): x + attention(norm(x)), then x + mlp(norm(x)), and a last norm
-    before the head. The norms have no gain and bias of their own: a linear map follows each.
+    before the head. The norms have no gain and bias: a linear map follows each.
 
-    encoding: "none"; "sinusoidal" (Vaswani et al. 2017, section 3.5) and "learned" add a row to the
-    embedding at each position; "rotary" (Su et al. 2021) turns queries and keys in each layer,
-    neighboring dimensions being a pair; "alibi" (Press et al. 2022) takes slope * distance from the
-    scores of each head, symmetric without a causal mask. rows: of the learned table. causal:
-    whether position i attends to j <= i only. randoms: one for each run, from which its weights are
-    drawn; these are the same with every encoding, the learned table being drawn last.
-    Raises ValueError for an unknown encoding.
+    Args:
+        encoding: "none"; "sinusoidal" (Vaswani et al. 2017, section 3.5) and "learned" add a row to
+            the embedding at each position; "rotary" (Su et al. 2021) rotates queries and keys in
+            each layer, neighboring dimensions being a pair; "alibi" (Press et al. 2022) subtracts
+            slope * distance from the scores of each head, symmetric without a causal mask.
+        symbols: size of the vocabulary.
+        answers: number of different answers.
+        rows: rows of the learned table.
+        randoms: source of each run's initial weights, which are the same with every encoding, as
+            the learned table is drawn last.
+        causal: True where position i attends to j <= i only.
+        d_model: width of the model.
+        heads: number of heads.
+        layers: number of blocks.
+
+    Raises:
+        ValueError: unknown encoding.
     """
 
     def __init__(
@@ -60,9 +70,10 @@ class TinyEncoder(nn.Module):
     def forward(
         self, symbols: Int[Tensor, "run batch time"]
     ) -> Float[Tensor, "run batch time answer"]:
-        """The scores of all answers at every position.
+        """Return the scores of all answers at every position.
 
-        Raises ValueError for a sequence longer than the learned table.
+        Raises:
+            ValueError: the sequence is longer than the learned table.
         """
         runs, _, time = symbols.shape
         kinds = self.embedding.shape[1]
@@ -75,7 +86,7 @@ class TinyEncoder(nn.Module):
         return self.head(_norm(x))
 
     def added(self, time: int) -> Float[Tensor, "run #batch #time d_model"]:
-        """What is added to the embeddings; zero where positions are told otherwise, or not."""
+        """Return the rows added to the embeddings; zero unless "learned" or "sinusoidal"."""
         d_model = self.embedding.shape[-1]
         if self.encoding == "learned":
             rows = self.table.shape[1]
@@ -87,14 +98,14 @@ class TinyEncoder(nn.Module):
         return self.embedding.new_zeros(1, 1, 1, d_model)
 
     def angles(self, time: int) -> Float[Tensor, "time pair"] | None:
-        """By how much queries and keys are turned at each position; None if they are not."""
+        """Return the rotation angles of queries and keys by position; None for no rotation."""
         if self.encoding != "rotary":
             return None
         frequencies = rotary.frequencies(self.embedding.shape[-1] // self.heads)
         return self._like(np.outer(np.arange(time), frequencies))
 
     def bias(self, time: int) -> Float[Tensor, "#head query key"] | None:
-        """What is added to the scores: ALiBi's bias, -inf where a causal mask hides; or None."""
+        """Return the bias of the scores, ALiBi's or -inf at masked positions; None for none."""
         if self.encoding == "alibi":
             return self._like(relative.alibi_bias(self.heads, time, self.causal))
         if self.causal:
@@ -122,7 +133,13 @@ class Block(nn.Module):
         angles: Float[Tensor, "time pair"] | None = None,
         bias: Float[Tensor, "#head time time"] | None = None,
     ) -> Float[Tensor, "run batch time d_model"]:
-        """One layer."""
+        """Apply the layer.
+
+        Args:
+            x: input of the layer.
+            angles: angle of rotation of queries and keys.
+            bias: bias of the scores.
+        """
         # [run, batch, time, 3 d_model] -> three times [run, batch, head, time, d_key]
         parts = self.into(_norm(x)).unflatten(-1, (3, self.heads, -1))
         query, key, value = parts.permute(3, 0, 1, 4, 2, 5)
@@ -134,7 +151,7 @@ class Block(nn.Module):
 
 
 class Linear(nn.Module):
-    """x W + b for each run; W is drawn with variance 1/inputs, b starts at 0."""
+    """Linear map x W + b for each run; W is drawn with variance 1/inputs, b starts at 0."""
 
     def __init__(self, randoms: Sequence[np.random.RandomState], inputs: int, outputs: int):
         super().__init__()
@@ -144,7 +161,7 @@ class Linear(nn.Module):
     def forward(
         self, x: Float[Tensor, "run batch time inputs"]
     ) -> Float[Tensor, "run batch time outputs"]:
-        """The same map at every position of every sequence of a run."""
+        """Apply a run's map at every position of its sequences."""
         flat = torch.baddbmm(self.bias, x.flatten(1, 2), self.weight)
         return flat.unflatten(1, x.shape[1:3])
 
@@ -155,7 +172,17 @@ def attention(
     value: Float[Tensor, "*rest head time d_key"],
     bias: Float[Tensor, "#head time time"] | None = None,
 ) -> Float[Tensor, "*rest head time d_key"]:
-    """softmax(Q K' / sqrt(d_key) + bias) V (Vaswani et al. 2017, equation 1, with a bias)."""
+    """Return softmax(Q K' / sqrt(d_key) + bias) V.
+
+    Args:
+        query: the queries.
+        key: the keys.
+        value: the values.
+        bias: bias of the scores.
+
+    References:
+        Vaswani et al. (2017), equation 1, with a bias.
+    """
     scores = (query / math.sqrt(query.shape[-1])) @ key.transpose(-2, -1)
     if bias is not None:
         scores = scores + bias
@@ -165,7 +192,12 @@ def attention(
 def rotate(
     vectors: Float[Tensor, "*rest time d_key"], angles: Float[Tensor, "time pair"]
 ) -> Float[Tensor, "*rest time d_key"]:
-    """Each pair of neighboring dimensions turned by its angle, counterclockwise."""
+    """Rotate each pair of neighboring dimensions by its angle, counterclockwise.
+
+    Args:
+        vectors: queries or keys.
+        angles: angle of each pair at each position.
+    """
     first, second = vectors[..., 0::2], vectors[..., 1::2]
     cos, sin = angles.cos(), angles.sin()
     turned = torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1)

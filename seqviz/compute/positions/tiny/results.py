@@ -1,4 +1,4 @@
-"""What a training reports on the way, and what comes out."""
+"""Progress reports and results of a training."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from seqviz.compute.training.loop import TrainingRecord
 from seqviz.core.units import Share
 from seqviz.stats.proportions import Proportion
 
-TEST_SEQUENCES = 1000  # an accuracy of 0.5 then has an interval of 0.03 to either side
-EXAMPLES = 8  # of these, are part of the result with all answers
+TEST_SEQUENCES = 1000  # gives an accuracy of 0.5 an interval of 0.03 to either side
+EXAMPLES = 8  # number of these that are part of the result, with all answers
 
 
 @dataclass(frozen=True)
 class OrderReport(TrainingRecord):
-    """Where a training stands after `update` of `total` updates.
+    """Progress of a training after `update` of `total` updates.
 
-    accuracy: share of right answers on the sequences of the updates since the last report, each
-    answered before it was learned from; nan at update 0. Encodings in the order of the settings.
+    Attributes:
+        accuracy: share of right answers on the sequences of the updates since the last report, each
+            answered before it was learned from; nan at update 0. Encodings in the order of the
+            settings.
     """
 
     accuracy: Float[np.ndarray, "encoding run"]
@@ -32,12 +34,13 @@ class OrderReport(TrainingRecord):
 class TaskScores:
     """Accuracy on 1,000 sequences of `length` letters, the same for all networks.
 
-    accuracy: share of right answers over all slots; nan where a network cannot read so long a
-    sequence (a learned table has no rows there). In its 95% intervals sequences count as the
-    independent trials, not slots: exact for tasks with one answer; for the others, whose answers
-    within one sequence go right and wrong together, at least as wide as they must be.
-    baseline: the best expected accuracy without reading, see `tasks.chance`. order_blind: the best
-    expected accuracy without encoding and mask, see `tasks.order_blind`.
+    Attributes:
+        accuracy: share of right answers over all slots; nan where a network cannot read so long a
+            sequence (a learned table has no rows there). In its 95% intervals sequences count as
+            the independent trials, not slots: exact for tasks with one answer; for the others, with
+            correlated answers within a sequence, conservative.
+        baseline: best expected accuracy without reading, see `tasks.chance_accuracy`.
+        order_blind: best expected accuracy without encoding and mask, see `tasks.order_blind`.
     """
 
     length: int
@@ -53,12 +56,18 @@ class TaskScores:
 
 @dataclass(frozen=True)
 class OrderResult:
-    """What came out; encodings in the order of the settings.
+    """Result of a training; encodings in the order of the settings.
 
-    updates, curve: the reports on the way. test: on sequences as long as those of the training,
-    which were kept out of it except for `count`. longer: on sequences twice as long (and for
-    `count` with no more a than a training sequence can have). examples: the first 8 test
-    sequences; given: what each network answers there. parameters: trainable numbers of a network.
+    Attributes:
+        updates: update number of each report.
+        curve: accuracy at each report.
+        test: scores on sequences as long as those of the training, excluded from it except for
+            `count`.
+        longer: scores on sequences twice as long (for `count` with no more a than a training
+            sequence can have).
+        examples: the first 8 test sequences.
+        given: answers of each network to the examples.
+        parameters: number of trainable parameters of a network.
     """
 
     settings: OrderSettings
@@ -72,23 +81,24 @@ class OrderResult:
     device: str
 
     def right(self, encoding: str) -> Share:
-        """Share of right answers on the test sequences, mean over the runs."""
+        """Return the accuracy on the test sequences, mean over the runs."""
         return float(self.test.mean[self.settings.encodings.index(encoding)])
 
     def right_longer(self, encoding: str) -> Share:
-        """The same on the sequences twice as long."""
+        """Return the accuracy on the sequences twice as long, mean over the runs."""
         return float(self.longer.mean[self.settings.encodings.index(encoding)])
 
     @property
     def best_longer(self) -> str:
-        """The encoding with the most right answers on the sequences twice as long."""
+        """Encoding with the highest accuracy on the sequences twice as long."""
         return self.settings.encodings[int(np.nanargmax(self.longer.mean))]
 
     @property
     def keepers(self) -> tuple[str, ...]:
-        """Encodings that keep at twice the length what they had learned, but for a twentieth.
+        """Encodings that learned the task and keep 95% of their accuracy at twice the length.
 
-        Learned: more than can be had without reading or without order, by 5 points.
+        Learned: 5 points above the accuracy without reading and, where the task needs order,
+        without order.
         """
         floor = max(self.test.baseline, self.test.order_blind) + 0.05
         if self.test.order_blind == 1:  # a task that needs no order

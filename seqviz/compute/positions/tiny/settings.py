@@ -1,4 +1,4 @@
-"""What a training is run with, and where the numbers come from."""
+"""Settings of the training on order tasks."""
 
 from __future__ import annotations
 
@@ -14,14 +14,20 @@ ENCODINGS = ("none", "sinusoidal", "learned", "rotary", "alibi")
 
 @dataclass(frozen=True)
 class OrderSettings(Settings):
-    """Which task, and what is told about positions; everything else is the same for all networks.
+    """Settings of the training; those not listed are the same for all networks.
 
-    task: one of `TASKS`. length: letters in a sequence, 6 to 12; answers take up to as many
-    positions again. causal: whether a position attends to itself and what is before it only. seed:
-    draws all weights and sequences. encodings: some of `ENCODINGS`, none twice. updates: of each
-    network. runs: how many networks for each encoding, with other weights and other sequences.
+    Attributes:
+        task: one of `TASKS`.
+        length: letters in a sequence, 6 to 12; answers take up to as many positions again.
+        causal: True where a position attends only to itself and to earlier ones.
+        seed: seed of all weights and sequences.
+        encodings: some of `ENCODINGS`, none twice.
+        updates: updates of each network.
+        runs: networks for each encoding, with other weights and other sequences.
 
-    Raises ValueError when a setting is out of its range; UserError "no_encodings" without any.
+    Raises:
+        ValueError: a setting is out of its range.
+        UserError: "no_encodings" without any encoding.
     """
 
     task: str = "reverse"

@@ -1,4 +1,4 @@
-"""Five tasks on letters: four need to know where a letter stands, one does not."""
+"""Five tasks on letters: four depend on the order of the letters, one does not."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ _A, _B = 0, 1
 
 @dataclass(frozen=True)
 class LetterExamples:
-    """Letters in, answers out.
+    """Sequences of letters with their answers.
 
-    letters: numbers of `LETTERS`. answers: for copy, reverse and sort as many letters as there
-    are; for before one number, 1 if the first a stands before the first b and 0 if not; for count
-    one number, how many a there are.
+    Attributes:
+        letters: indices into `LETTERS`.
+        answers: for copy, reverse and sort as many letters as there are; for before one number, 1
+            if the first a stands before the first b and 0 if not; for count one number, that of a.
     """
 
     letters: Int[np.ndarray, "batch letter"]
@@ -29,19 +30,29 @@ class LetterExamples:
 
     @property
     def symbols(self) -> Int[np.ndarray, "batch time"]:
-        """What a network reads: the letters, then one "?" for each answer."""
+        """Input of a network: the letters, then one "?" for each answer."""
         slots = np.full(self.answers.shape, SLOT)
         return np.concatenate([self.letters, slots], axis=1)
 
 
 def slots(task: str, length: int) -> int:
-    """How many answers a task on `length` letters has: 1, or one for each letter."""
+    """Return the number of answers of a task: 1, or one for each letter.
+
+    Args:
+        task: one of `TASKS`.
+        length: number of letters.
+    """
     _check(task)
     return 1 if task in ("before", "count") else length
 
 
 def kinds(task: str, length: int) -> int:
-    """How many different answers there are: 2 (before), length + 1 (count), or the letters."""
+    """Return the number of different answers: 2 (before), length + 1 (count), or the letters.
+
+    Args:
+        task: one of `TASKS`.
+        length: number of letters.
+    """
     _check(task)
     return {"before": 2, "count": length + 1}.get(task, len(LETTERS))
 
@@ -49,13 +60,22 @@ def kinds(task: str, length: int) -> int:
 def draw(
     task: str, length: int, size: int, random: np.random.RandomState, maximum: int | None = None
 ) -> LetterExamples:
-    """`size` random sequences of `length` letters, and the right answers.
+    """Draw random sequences with the right answers.
 
-    Every letter is as likely as every other, with two exceptions. before: an a and a b are put at
-    two random places, so that there is an answer. count: the number of a is drawn first, each from
-    0 to `maximum` (default: length) being as likely, and the other letters are none of them a.
-    In all tasks every order of the same letters is as likely as every other.
-    Raises ValueError for an unknown task, a length below 2, and a `maximum` beyond the length.
+    Letters are uniform, with two exceptions. before: an a and a b are put at two random places, so
+    that there is an answer. count: the number of a is drawn first, uniform from 0 to `maximum`, and
+    the other letters are none of them a. In all tasks every order of the same letters is as likely
+    as every other.
+
+    Args:
+        task: one of `TASKS`.
+        length: letters in a sequence.
+        size: number of sequences.
+        random: source of random numbers.
+        maximum: largest number of a in count (default: length).
+
+    Raises:
+        ValueError: unknown task, length below 2, or a `maximum` beyond the length.
     """
     _check(task, length)
     if task == "count":
@@ -76,7 +96,12 @@ def draw(
 def right_answers(
     task: str, letters: Int[np.ndarray, "batch letter"]
 ) -> Int[np.ndarray, "batch slot"]:
-    """The answers to given letters; in `before`, a letter that is missing comes last, b first."""
+    """Return the right answers; in `before`, a missing letter counts as last, b before a.
+
+    Args:
+        task: one of `TASKS`.
+        letters: indices into `LETTERS`.
+    """
     _check(task)
     if task == "copy":
         return letters.copy()
@@ -90,11 +115,15 @@ def right_answers(
 
 
 def chance_accuracy(task: str, length: int) -> float:
-    """The best expected accuracy of somebody who knows the task and reads no letter.
+    """Return the best expected accuracy of a predictor that knows the task and reads no letter.
 
     1/2 for before, 1/(length + 1) for count, 1/6 for copy and reverse. For sort each slot has its
     most likely letter: slot j (from 0) holds at most letter l when at least j + 1 of the letters
     do, which is binomial, and the first slots are mostly a.
+
+    Args:
+        task: one of `TASKS`.
+        length: letters in a sequence.
     """
     _check(task, length)
     if task in ("before", "count"):
@@ -109,14 +138,18 @@ def chance_accuracy(task: str, length: int) -> float:
 
 
 def order_blind(task: str, length: int) -> float:
-    """The best expected accuracy without encoding and mask.
+    """Return the best expected accuracy without encoding and mask.
 
-    Such a network knows which letters there are and how often each, not where; and all its slots
-    get the same answer, as they hold the same symbol. So count is possible (1). before: with m
-    times a and n times b the first of them is an a with probability m/(m + n), as all orders are
-    as likely. copy, reverse and sort: the same letter in all slots, best the most frequent one,
-    which is right in E[its number]/length of them. For sort that is less than `chance`: the order
-    of the letters does not matter there, but which slot is which does.
+    Such a network knows the number of each letter, but not the places; and all its slots get the
+    same answer, as they hold the same symbol. So count is possible (1). before: with m times a and
+    n times b the first of them is an a with probability m/(m + n), as all orders are as likely.
+    copy, reverse and sort: the same letter in all slots, best the most frequent one, which is right
+    in E[its number]/length of them. For sort that is less than `chance_accuracy`: the order of the
+    letters does not matter there, but the order of the slots does.
+
+    Args:
+        task: one of `TASKS`.
+        length: letters in a sequence.
     """
     _check(task, length)
     if task == "count":
@@ -136,7 +169,7 @@ def _check(task: str, length: int = 2) -> None:
 
 
 def _shuffled(size: int, length: int, random: np.random.RandomState) -> np.ndarray:
-    """In each row the numbers 0 to length - 1 in random order."""
+    """Return the numbers 0 to length - 1 in random order in each row."""
     return np.argsort(random.rand(size, length), axis=1)
 
 
@@ -149,7 +182,7 @@ def _at_least(minimum: int, trials: int, p: float) -> float:
 
 
 def _none_above(maximum: int, length: int) -> float:
-    """P(no letter occurs more than `maximum` times), from the exponential generating function."""
+    """Return P(no letter occurs more than `maximum` times), by exponential generating function."""
     item = np.array([1 / factorial(k) for k in range(maximum + 1)])
     all_letters = np.ones(1)
     for _ in LETTERS:
@@ -160,7 +193,7 @@ def _none_above(maximum: int, length: int) -> float:
 
 
 def _first_guess(length: int) -> float:
-    """E[max(m, n)/(m + n)]: one a and one b are certain, the other letters free."""
+    """Return E[max(m, n)/(m + n)]: one a and one b are certain, the other letters free."""
     free, p = length - 2, 1 / len(LETTERS)
     total = 0.0
     for a in range(free + 1):

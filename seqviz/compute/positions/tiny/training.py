@@ -1,4 +1,4 @@
-"""Train a tiny Transformer with each encoding, in seconds, and ask what it has learned."""
+"""Training and test of a tiny Transformer with each encoding, in seconds."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from seqviz.compute.positions.tiny.network import TinyEncoder
 
 BATCH = 32  # sequences per update and network
-RATE = 5e-3  # of Adam, at its height
+RATE = 5e-3  # maximum learning rate of Adam
 
 _WARM_UP = 50  # updates
-_CHUNK = 100  # test sequences at a time: a cancel is heard between them
+_CHUNK = 100  # test sequences per batch; the test can be canceled between batches
 _WEIGHTS, _TRAIN, _TEST, _LONGER = range(4)  # streams of random numbers
 
 
@@ -52,27 +52,30 @@ def train(
     """Train `settings.runs` networks with each encoding, all update by update side by side.
 
     The networks read the letters and then a "?" for each answer, and answer at the "?" (see
-    `network.Encoder`: 2 layers, 4 heads, d_model 32). Loss: mean cross-entropy of the answers.
+    `network.TinyEncoder`: 2 layers, 4 heads, d_model 32). Loss: mean cross-entropy of the answers.
     Adam, its rate rising over 50 updates and falling to zero in the second half. With every
     encoding, run k starts from the same weights and reads the same sequences, drawn anew for each
     update; a test sequence that is drawn is replaced, except for `count`: of sequences with many a
     there are too few to hold any back (one is all a), and an answer never seen cannot be learned.
+    Deterministic for a seed on one machine; torch's global random state is unchanged.
 
-    `report` is called about fifty times, and again with the latest report whenever 0.4 s pass
-    without a new one; it may raise to stop the training. `device` is a torch device name.
-    Deterministic for a seed on one machine; torch's global random state is left alone.
+    Results with 8 letters and 500 updates, seeds 0 and 1, in 15 to 20 seconds on one core (22 to
+    30 with 12 letters): Without encoding and mask all runs ended at `order_blind`. Sinusoidal and
+    learned reached 1.00 in every task, rotary 0.99; symmetric ALiBi 1.00 in most runs, but 0.40
+    (copy), 0.69 (reverse) and 0.86 (before) in the worst. With a causal mask and seed 0, "none"
+    was enough for before and sort (1.00), not for copy and reverse (0.60 to 0.65), where ALiBi's
+    0.60 to 0.67 was hardly better. Twice the length: no encoding solves copy or reverse there,
+    whose slots stand at distances never trained; before is kept with a causal mask (0.98 and more).
+    Count fails with all: attention averages, so that the networks know the share of a, and answer
+    half their number.
 
-    What came out with 8 letters and 500 updates, seeds 0 and 1, in 15 to 20 seconds on one core (22
-    to 30 with 12 letters). Without encoding and mask all runs ended at `order_blind`. Sinusoidal
-    and learned reached 1.00 in every task, rotary 0.99; symmetric ALiBi 1.00 in most runs, but 0.40
-    (copy), 0.69 (reverse) and 0.86 (before) in the worst. With a causal mask and seed 0, no
-    encoding was enough for before and sort (1.00), not for copy and reverse (0.60 to 0.65), where
-    ALiBi's 0.60 to 0.67 was hardly better. Twice the length: no encoding takes copy or reverse
-    there, whose slots stand at distances never trained; before is kept with a causal mask (0.98 and
-    more). Count fails with all: attention averages, so that the networks know the share of a, and
-    answer half their number.
+    Args:
+        settings: settings of the training.
+        report: called about fifty times, and again with the latest report whenever 0.4 s pass
+            without a new one; may raise to stop the training.
+        device: torch device.
     """
-    import torch  # two seconds, paid by the first training and not by the first visitor
+    import torch  # takes two seconds, so it is imported by the first training and not at start-up
     from torch.nn.functional import cross_entropy
 
     length, runs = settings.length, range(settings.runs)
@@ -85,7 +88,7 @@ def train(
     def loss(i: int, symbols: Tensor, answers: Tensor) -> Tensor:
         scores = networks[i](symbols)[:, :, length:]
         right[i] += (scores.argmax(-1) == answers).float().mean((1, 2))
-        # The mean over one run's answers, summed over runs, which share no weight.
+        # The mean over one run's answers, summed over runs because they share no weight.
         return settings.runs * cross_entropy(scores.flatten(0, 2), answers.flatten())
 
     steps = [
@@ -109,7 +112,7 @@ def train(
     result = loop.run(update, measure, settings.updates, pulse, untrained=False)
     far = _longer(settings)
     near_answers = [_answer(network, test, pulse) for network in networks]
-    able = [network.encoding != "learned" for network in networks]  # its table ends
+    able = [network.encoding != "learned" for network in networks]  # its table is too short
     far_answers = [
         _answer(n, far, pulse) if a else None for n, a in zip(networks, able, strict=True)
     ]
@@ -127,21 +130,32 @@ def train(
 
 
 def _longer(settings: OrderSettings) -> LetterExamples:
-    """Test sequences of twice the length; those of `count` have no more to count."""
+    """Draw test sequences of twice the length; for `count` with no more a than in training."""
     length, random = settings.length, _stream(settings, 0, _LONGER)
     maximum = length if settings.task == "count" else None
     return draw(settings.task, 2 * length, TEST_SEQUENCES, random, maximum=maximum)
 
 
 def rate(update: int, updates: int) -> float:
-    """Adam's rate: up over 50 updates, level, and in the second half down to zero."""
+    """Return Adam's rate: linear warm-up over 50 updates, linear decay in the second half.
+
+    Args:
+        update: number of the update, from 0.
+        updates: number of all updates.
+    """
     return RATE * min(1.0, (update + 1) / _WARM_UP, 2 * (1 - update / updates))
 
 
 def training_batch(
     settings: OrderSettings, random: np.random.RandomState, test: LetterExamples
 ) -> LetterExamples:
-    """Fresh sequences, none of which is a test sequence; for `count` any."""
+    """Draw new sequences, none of which is a test sequence; for `count` any.
+
+    Args:
+        settings: settings of the training.
+        random: source of random numbers.
+        test: the test sequences.
+    """
     batch = draw(settings.task, settings.length, BATCH, random)
     if settings.task == "count":
         return batch
@@ -154,7 +168,7 @@ def training_batch(
 
 
 def _numbered(letters: np.ndarray) -> np.ndarray:
-    """A number for each sequence, another for every other one; 6^12 is far below 2^63."""
+    """Return a unique number for each sequence; 6^12 is far below 2^63."""
     return letters @ (len(LETTERS) ** np.arange(letters.shape[1]))
 
 
@@ -178,7 +192,7 @@ def _network(settings: OrderSettings, encoding: str) -> TinyEncoder:
 def _answer(
     network: TinyEncoder, examples: LetterExamples, pulse: Pulse[OrderReport]
 ) -> Int[np.ndarray, "run batch slot"]:
-    """What each run's network answers."""
+    """Return the answers of each run's network."""
     import torch
 
     symbols = torch.as_tensor(examples.symbols, device=network.embedding.device)
@@ -199,7 +213,7 @@ def _scores(
     for i, answers in enumerate(given):
         if answers is not None:
             accuracy[i] = (answers == examples.answers).mean(axis=(1, 2))
-    # Of `count` the longer sequences have as many kinds of answers as those of the training.
+    # In `count` the longer sequences have as many different answers as those of the training.
     guess = chance_accuracy(settings.task, settings.length if settings.task == "count" else length)
     shares = of_share(accuracy, len(examples.letters))
     return TaskScores(length, shares, guess, order_blind(settings.task, length))
