@@ -1,1 +1,1 @@
-"""Accuracy with its uncertainty: systems compared sentence by sentence on the same test set."""
+"""Accuracy with intervals: systems compared sentence by sentence on the same test set."""

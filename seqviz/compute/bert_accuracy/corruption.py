@@ -1,6 +1,6 @@
-"""What is hidden from the network: words one after the other, or tokens as BERT's training does.
+"""Input corruption: masking or deleting words in an order, and BERT's masked tokens.
 
-Everything here works on token ids; which pieces a tokenizer makes is the caller's business.
+All functions work on token ids, of any tokenizer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from seqviz.compute.bert_accuracy.results import TREATMENTS, FillSettings
 
 Seed = int | tuple[int, ...]
 
-# The closed word classes of English (Quirk et al. 1985, section 2.34), plus what a tokenizer leaves
+# The closed word classes of English (Quirk et al. 1985, section 2.34), plus a tokenizer's pieces
 # of contractions. Among them are the negations "no", "not" and "n't", but not "never", an adverb.
 # Words are told apart by their letters alone: "like" is a preposition here, even as a verb.
 _CLOSED = """
@@ -43,8 +43,13 @@ FUNCTION_WORDS = frozenset(_CLOSED.split())
 
 
 class Corrupted(NamedTuple):
-    """A sentence as BERT's training changes it; treatment: index into `TREATMENTS`, one a
-    position."""
+    """A sentence after BERT's corruption.
+
+    Attributes:
+        ids: token ids after it.
+        positions: the selected positions, ascending.
+        treatment: index into `TREATMENTS` of each of them.
+    """
 
     ids: Int[np.ndarray, "token"]
     positions: Int[np.ndarray, "position"]
@@ -52,10 +57,14 @@ class Corrupted(NamedTuple):
 
 
 def words_of(pieces: Sequence[str], special: Bool[np.ndarray, "token"]) -> Int[np.ndarray, "token"]:
-    """The number of the word that each piece belongs to, from 0; -1 for special tokens.
+    """Return the number, from 0, of the word that each piece belongs to; -1 for special tokens.
 
-    A piece that starts with ## continues the word before it. Punctuation is a word of its own, so
-    "don't" is three: don ' t. special: [CLS], [SEP], [PAD].
+    A piece that starts with ## continues the word before it. Punctuation is a separate word, so
+    "don't" is three: don ' t.
+
+    Args:
+        pieces: the tokens.
+        special: True for [CLS], [SEP], [PAD].
     """
     word_ids = np.full(len(pieces), -1)
     words = 0
@@ -68,7 +77,12 @@ def words_of(pieces: Sequence[str], special: Bool[np.ndarray, "token"]) -> Int[n
 
 
 def written(pieces: Sequence[str], word_of: Int[np.ndarray, "token"]) -> tuple[str, ...]:
-    """The words in letters: pieces of one word joined, without ##."""
+    """Return the words in letters: pieces of one word joined, without ##.
+
+    Args:
+        pieces: the tokens.
+        word_of: word of each piece, as from `words_of`.
+    """
     words = [""] * _words(word_of)
     for piece, word in zip(pieces, word_of, strict=True):
         if word >= 0:
@@ -79,10 +93,13 @@ def written(pieces: Sequence[str], word_of: Int[np.ndarray, "token"]) -> tuple[s
 def turns(
     scores: Float[np.ndarray, "token"], word_of: Int[np.ndarray, "token"]
 ) -> Int[np.ndarray, "word"]:
-    """When each word goes (0 is first) if the highest score goes first.
+    """Return the rank of each word in descending order of score, 0 for the first.
 
-    A word's score is the sum of its pieces' scores; of equal words the left one goes first. Scores
-    of special tokens do not count.
+    A word's score is the sum of its pieces' scores; of equal words the left one comes first.
+
+    Args:
+        scores: score of each piece; those of special tokens do not count.
+        word_of: word of each piece, as from `words_of`.
     """
     real = word_of >= 0
     totals = np.bincount(
@@ -92,31 +109,50 @@ def turns(
 
 
 def random_turns(words: int, seed: Seed) -> Int[np.ndarray, "word"]:
-    """When each word goes, every order being as likely. seed: (seed, sentence) keeps them apart."""
+    """Return the rank of each word in a uniformly random order.
+
+    Args:
+        words: number of words.
+        seed: seed of the order; (seed, sentence) for an independent order per sentence.
+    """
     return np.random.RandomState(seed).permutation(words)
 
 
 def is_function(word: str) -> bool:
-    """Is it of a closed class (`FUNCTION_WORDS`), or punctuation?"""
+    """Return True for a word of a closed class (`FUNCTION_WORDS`) or punctuation."""
     return word.lower() in FUNCTION_WORDS or not any(sign.isalnum() for sign in word)
 
 
 def content_first(words: Sequence[str], seed: Seed) -> Int[np.ndarray, "word"]:
-    """When each word goes: first content words, then function words, at random within each."""
+    """Return the rank of each word: content words, then function words, at random within each.
+
+    Args:
+        words: the words in letters.
+        seed: as in `random_turns`.
+    """
     function = np.array([is_function(word) for word in words], dtype=bool)
     return _turn(np.lexsort((random_turns(len(words), seed), function)))
 
 
 def function_first(words: Sequence[str], seed: Seed) -> Int[np.ndarray, "word"]:
-    """When each word goes: first function words, then content words, at random within each."""
+    """Return the rank of each word: function words, then content words, at random within each.
+
+    Args:
+        words: the words in letters.
+        seed: as in `random_turns`.
+    """
     content = np.array([not is_function(word) for word in words], dtype=bool)
     return _turn(np.lexsort((random_turns(len(words), seed), content)))
 
 
 def count(share: float, words: int) -> int:
-    """How many of `words` a share of them is; a half rounds up.
+    """Return the number of words in a share of them; a half rounds up.
 
     The small term makes 0.29 of 50 the 14.5 it is on paper (14.499999999999998 in float64).
+
+    Args:
+        share: share of the words.
+        words: number of all words.
     """
     return floor(share * words + 0.5 + 1e-9)
 
@@ -128,7 +164,15 @@ def masked(
     k: int,
     mask_id: int,
 ) -> Int[np.ndarray, "token"]:
-    """The ids with all pieces of the first `k` words replaced by `mask_id`; special ones stay."""
+    """Return the ids with all pieces of the first `k` words replaced by `mask_id`.
+
+    Args:
+        ids: token ids.
+        word_of: word of each piece, as from `words_of`.
+        turn: rank of each word.
+        k: number of words to replace.
+        mask_id: id of [MASK].
+    """
     gone = np.append(turn < k, False)[word_of]  # word -1 finds the False at the end
     return np.where(gone, mask_id, ids)
 
@@ -142,16 +186,29 @@ def select(
     mask_id: int = 103,
     first: int = 999,
 ) -> Corrupted:
-    """BERT's corruption of one sentence (Devlin et al. 2019, section 3.1 and appendix A.1).
+    """Apply BERT's corruption to one sentence.
 
     Of the tokens that are not special, `settings.share` is selected, rounded to a whole number and
     at least one (none if the share is 0 or there are no tokens). Each selected token becomes
     `mask_id` with probability `settings.mask`, a random token with probability `settings.random`,
-    and stays otherwise. The random token is one of `first`, ..., `vocabulary` - 1, the true one
-    included: in BERT's vocabulary special and unused ids lie below 999.
-    The places come in ascending order. With one seed a larger share keeps the places of a smaller
-    one, and other shares of mask and random change only the tokens that they must.
-    Raises ValueError when the shares are not in [0, 1] or mask and random exceed 1 together.
+    and stays otherwise. With one seed a larger share keeps the places of a smaller one, and other
+    shares of mask and random change only the tokens that they must.
+
+    Args:
+        ids: token ids.
+        special: True for special tokens.
+        settings: the shares.
+        vocabulary: size of the vocabulary.
+        seed: seed of selection and tokens.
+        mask_id: id of [MASK].
+        first: smallest id of a random token, which is one of `first`, ..., `vocabulary` - 1, the
+            true one included: in BERT's vocabulary special and unused ids lie below 999.
+
+    Raises:
+        ValueError: the shares are not in [0, 1], or mask and random exceed 1 together.
+
+    References:
+        Devlin et al. (2019), section 3.1 and appendix A.1.
     """
     _check(settings)
     random = np.random.RandomState(seed)
@@ -177,7 +234,14 @@ def deleted(
     turn: Int[np.ndarray, "word"],
     k: int,
 ) -> Int[np.ndarray, "kept"]:
-    """The ids without all pieces of the first `k` words: nothing in their place."""
+    """Return the ids without all pieces of the first `k` words, with nothing in their place.
+
+    Args:
+        ids: token ids.
+        word_of: word of each piece, as from `words_of`.
+        turn: rank of each word.
+        k: number of words to delete.
+    """
     retained: np.ndarray = ids[~np.append(turn < k, False)[word_of]]
     return retained
 
@@ -198,7 +262,7 @@ def _words(word_of: np.ndarray) -> int:
 
 
 def _turn(order: np.ndarray) -> np.ndarray:
-    """From who goes at each turn to when each goes."""
+    """Return the rank of each item from the items in order."""
     turn = np.empty(len(order), dtype=int)
     turn[order] = np.arange(len(order))
     return turn

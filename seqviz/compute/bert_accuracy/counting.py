@@ -1,4 +1,4 @@
-"""How many parameters an encoder with a classifier has, and how many of them are trained.
+"""Parameter counts of an encoder with a classifier, in total and trained.
 
 Counted from the configuration alone: no weights are needed.
 """
@@ -18,13 +18,19 @@ Shapes = Iterator[tuple[str, tuple[int, ...]]]
 
 @dataclass(frozen=True)
 class Config:
-    """An encoder like BERT's (Devlin et al. 2019), and a classifier on it.
+    """Configuration of an encoder like BERT's (Devlin et al. 2019) and its classifier.
 
-    vocabulary: tokens. width: of a token's vector. layers; heads: of each (they share the width, so
-    their number changes no count). inner: width of the feed-forward part. positions: the longest
-    input. types: segments, 0 if there is no such embedding. pooler: is there a dense layer on
-    [CLS] that belongs to the encoder? classes: of the classifier, 0 for the encoder alone.
-    deep_head: has the classifier a dense layer of its own before the last one (DistilBERT)?
+    Attributes:
+        vocabulary: number of tokens.
+        width: width of a token's vector.
+        heads: heads per layer (they share the width, so their number changes no count).
+        inner: width of the feed-forward part.
+        positions: the longest input.
+        types: number of segments, 0 without a segment embedding.
+        pooler: True where the encoder has a dense layer on [CLS].
+        classes: classes of the classifier, 0 for the encoder alone.
+        deep_head: True where the classifier has another dense layer before the last one
+            (DistilBERT).
     """
 
     vocabulary: int
@@ -50,7 +56,7 @@ CONFIGS = {
 
 @dataclass(frozen=True)
 class Part:
-    """One matrix or vector; name: as in transformers' BERT, also where another library differs."""
+    """One matrix or vector; named as in transformers' BERT, also where another library differs."""
 
     name: str
     shape: tuple[int, ...]
@@ -60,7 +66,7 @@ class Part:
 
 @dataclass(frozen=True)
 class ParameterCount:
-    """All parts, and how many parameters they have together."""
+    """All parts, and the number of their parameters, in total and trained."""
 
     parts: tuple[Part, ...]
     total: int
@@ -68,11 +74,11 @@ class ParameterCount:
 
     @property
     def share_trained(self) -> SmallShare:
-        """Of all parameters."""
+        """Share of the trained ones of all parameters."""
         return self.trainable / self.total if self.total else nan
 
     def trained(self) -> Facts:
-        """State how many parameters are trained, of how many one."""
+        """State how many parameters are trained, as a number, a share and a ratio."""
         part = "most" if 2 * self.trainable > self.total else "one"
         return Facts(
             "all" if self.trainable == self.total else part, trainable=self.trainable,
@@ -83,7 +89,7 @@ class ParameterCount:
 
 @dataclass(frozen=True)
 class ParameterGroup:
-    """What belongs together: "embeddings", "layer 1", ..., "pooler", "classifier", "lora"."""
+    """Parts of one group: "embeddings", "layer 1", ..., "pooler", "classifier" or "lora"."""
 
     name: str
     total: int
@@ -93,16 +99,23 @@ class ParameterGroup:
 def count(
     config: Config, regime: str = "all", layers: int = 2, rank: int = 8, feature: str = "pooler"
 ) -> ParameterCount:
-    """The parameters of the encoder and its classifier.
+    """Count the parameters of the encoder and its classifier.
 
-    regime: what is trained (see `results.TuneSettings`): "random" nothing; "head" the classifier;
-    "top" the last `layers` layers and the classifier; "lora" two matrices of `rank` beside each of
-    a layer's six (query, key, value, attention output, both of the feed-forward part: B A added to
-    W, Hu et al. 2022) and the classifier; "all" everything.
-    feature: what the classifier reads. In "top" and "all" the pooler is trained along if it is the
-    pooler, and cannot be if it is "mean" or "cls", as nothing depends on the pooler then.
     bert-base with two classes: 109,483,778 in all, 1,538 in the classifier.
-    Raises ValueError for an unknown regime, a rank below 1, and more layers than there are.
+
+    Args:
+        config: configuration of the encoder.
+        regime: what is trained (see `results.TuneSettings`): "random" nothing; "head" the
+            classifier; "top" the last `layers` layers and the classifier; "lora" two matrices of
+            `rank` beside each of a layer's six (query, key, value, attention output, both of the
+            feed-forward part: B A added to W, Hu et al. 2022) and the classifier; "all" everything.
+        layers: number of trained layers in "top".
+        rank: rank of the adapters in "lora".
+        feature: input of the classifier. In "top" and "all" the pooler is trained, too, if it is
+            that input, and cannot be for "mean" or "cls", as nothing depends on it then.
+
+    Raises:
+        ValueError: unknown regime, rank below 1, or more layers than there are.
     """
     if regime not in REGIMES:
         raise ValueError(f"The regime must be one of {', '.join(REGIMES)}, not {regime!r}.")
@@ -128,7 +141,7 @@ def count(
 
 
 def groups(counted: ParameterCount) -> tuple[ParameterGroup, ...]:
-    """The parts put together, from the input to the classifier; adapters last."""
+    """Return the totals of each group of parts, from the input to the classifier; adapters last."""
     totals: dict[str, list[int]] = {}
     for part in counted.parts:
         pair = totals.setdefault(_group(part.name), [0, 0])
@@ -165,7 +178,7 @@ def _shapes(config: Config) -> Shapes:
 
 
 def _matrices(config: Config) -> Shapes:
-    """The six of a layer: [to, from]."""
+    """Yield the six matrices of a layer, [to, from]."""
     width, inner = config.width, config.inner
     for name in ("self.query", "self.key", "self.value", "output.dense"):
         yield f"attention.{name}", (width, width)
@@ -174,7 +187,7 @@ def _matrices(config: Config) -> Shapes:
 
 
 def _both(name: str, shape: tuple[int, ...]) -> Shapes:
-    """A weight and its bias."""
+    """Yield a weight and its bias."""
     yield f"{name}.weight", shape
     yield f"{name}.bias", shape[:1]
 

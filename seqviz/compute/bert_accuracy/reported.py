@@ -1,7 +1,7 @@
-"""What two texts print about fine-tuning BERT: their numbers, none of them ours.
+"""Results of fine-tuning BERT as two texts print them; none are computed by this project.
 
-"row" is the row of the project's map of the texts, "text" the text in it: S0 fine-tunes bert-base
-on the whole IMDb, S4 distilbert-base. A page must mark these numbers as reported in the text.
+S0 fine-tunes bert-base on the whole IMDb, S4 distilbert-base. A page must mark these numbers as
+reported in the text.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ from jaxtyping import Float
 
 @dataclass(frozen=True)
 class Reported:
-    """A test accuracy as printed.
+    """A test accuracy as printed; None where the text does not say, or nothing is trained.
 
-    system: "random", "head" or "all", as the regimes of `findings`; "trainer" is all weights by
-    transformers' Trainer, "rnn" the recurrent network of an earlier chapter. train: sentences
-    trained on. n: test reviews. rate: Adam's. None where the text does not say, or nothing is
-    trained.
+    Attributes:
+        row: row of the project's map of the texts.
+        text: text in that row, "S0" or "S4".
+        system: "random", "head" or "all", as the regimes of `results`; "trainer" is all weights by
+            transformers' Trainer, "rnn" the recurrent network of an earlier chapter.
+        train: number of training sentences.
+        n: number of test reviews.
+        rate: learning rate of Adam.
     """
 
     row: str
@@ -37,7 +41,7 @@ class Reported:
 
     @property
     def correct(self) -> int | None:
-        """How many of the n test reviews were right."""
+        """Number of the n test reviews that were classified correctly."""
         return None if self.n is None else round(self.accuracy * self.n)
 
     @property
@@ -50,9 +54,13 @@ class Reported:
 
 @dataclass(frozen=True)
 class Curve:
-    """Training epoch by epoch: mean loss, accuracy on training and validation reviews.
+    """Training epoch by epoch; nan where the text prints nothing.
 
-    nan where the text prints nothing.
+    Attributes:
+        row: row of the project's map of the texts.
+        loss: mean loss.
+        train: accuracy on training reviews.
+        validation: accuracy on validation reviews.
     """
 
     row: str
@@ -79,7 +87,7 @@ REPORTED = (
 
 
 def _curve(row: str, **printed: Sequence[float]) -> Curve:
-    """What the text prints of an epoch; nan for the rest."""
+    """Return a curve with the printed values; nan for the rest."""
     epochs = max(map(len, printed.values()))
     return Curve(row, *(np.array(printed.get(item, [np.nan] * epochs))
                         for item in ("loss", "train", "validation")))  # fmt: skip
@@ -103,13 +111,17 @@ CURVES = (
 
 
 def adam_reach(rate: float, steps: int, falling: bool = False) -> float:
-    """About how far Adam can move one weight: the learning rate, once each step.
+    """Return about how far Adam can move one weight: the sum of the learning rates of all steps.
 
-    falling: the rate falls evenly from `rate` towards zero (`heads.fit`), so the sum is half of it.
-
-    It is reached when the gradient keeps its sign and size; when it changes, the weight goes less
+    It is reached when the gradient keeps its sign and size; when it changes, the weight moves less
     far (Kingma and Ba 2015, section 2.1, who also give the rare exception: a gradient that is
     almost always zero). The head of S0 has 5 * 782 steps at 1e-5, so 0.0391, while its weights
     start at about 0.02: the text compares it with all weights at the same rate.
+
+    Args:
+        rate: learning rate.
+        steps: number of steps.
+        falling: True where the rate falls linearly from `rate` towards zero (`heads.fit`), so that
+            the sum is half of it.
     """
     return rate * (steps + 1) / 2 if falling else rate * steps

@@ -1,8 +1,8 @@
-"""What the experiments of the accuracy lesson find: plain arrays, for any model.
+"""Results of the accuracy lesson's experiments: plain arrays, for any model.
 
-All systems are tried on the same test sentences in the same order, and what is kept is each
-system's answer to each sentence, so that accuracies, intervals, tests and confusions follow from it
-and any two systems can be compared sentence by sentence.
+All systems are tested on the same sentences in the same order, and each system's answer to each
+sentence is kept: accuracies, intervals, tests and confusions follow from it, and any two systems
+can be compared sentence by sentence.
 """
 
 from __future__ import annotations
@@ -40,24 +40,28 @@ DIRECTIONS = ("both", "left", "right")
 FEATURES = ("mean", "cls", "pooler")
 REGIMES = ("random", "head", "top", "lora", "all")
 METHODS = ("grid", "random", "bayes")
-# Of a field: how it is packed where a result comes with the app (`seqviz.data.precomputed`).
+# Metadata of a field: its packing in results shipped with the app (`seqviz.data.precomputed`).
 PROBABILITY = {"holds": "probability"}
 
 
 @dataclass(frozen=True)
 class SystemPredictions:
-    """What one system says of the test sentences: probability of "positive", one row a run."""
+    """Predictions of one system for the test sentences.
+
+    Attributes:
+        probability: probability of "positive".
+    """
 
     system: str
     probability: Float[np.ndarray, "run sentence"] = field(metadata=PROBABILITY)
 
     def runs(self, positive: Bool[np.ndarray, "sentence"]) -> tuple[Proportion, ...]:
-        """How often each run is right, the worst first."""
+        """Return the accuracy of each run, the worst first."""
         results = [proportion((row > 0.5) == positive) for row in self.probability]
         return tuple(sorted(results, key=lambda item: item.share))
 
     def between_seeds(self, positive: Bool[np.ndarray, "sentence"]) -> Facts:
-        """State what the worst and the best run reach, and the interval of their mean."""
+        """State the accuracy of the worst and the best run, and the interval of their mean."""
         runs = self.runs(positive)
         mean = of_share(sum(run.share for run in runs) / len(runs), len(positive))
         return Facts(runs=len(runs), worst=runs[0], best=runs[-1], mean=mean)
@@ -65,7 +69,7 @@ class SystemPredictions:
 
 @dataclass(frozen=True)
 class LinearHead:
-    """logits = weight @ vector + bias; class 1 is "positive"."""
+    """Linear classifier: logits = weight @ vector + bias; class 1 is "positive"."""
 
     weight: Float[np.ndarray, "class d"]
     bias: Float[np.ndarray, "class"]
@@ -73,10 +77,13 @@ class LinearHead:
 
 @dataclass(frozen=True)
 class WordMaskingCurve:
-    """Sentiment while more and more words are replaced by [MASK].
+    """Sentiment by the share of words that are replaced by [MASK].
 
-    orders: which words go first (of `ORDERS`), or `CONTROLS`. shares: of each sentence's words that
-    are masked, in [0, 1]. probability: of "positive". positive: the truth.
+    Attributes:
+        orders: order in which words are masked (of `ORDERS`), or `CONTROLS`.
+        shares: masked shares of each sentence's words, in [0, 1].
+        probability: probability of "positive".
+        positive: True where the true class is "positive".
     """
 
     orders: tuple[str, ...]
@@ -85,27 +92,53 @@ class WordMaskingCurve:
     positive: Bool[np.ndarray, "sentence"]
 
     def nearest(self, share: float) -> float:
-        """The share that was tried and is closest to this one."""
+        """Return the nearest share that was tried."""
         return float(self.shares[self._at(share)])
 
     def right(self, order: str, share: float) -> Float[np.ndarray, "sentence"]:
-        """1 for each sentence that is answered rightly at the share that is closest to this one."""
+        """Return 1 for each sentence that is classified correctly at the nearest share tried.
+
+        Args:
+            order: one of `orders`.
+            share: masked share of the words.
+        """
         return answers_right(self._said(order, share), self.positive)
 
     def accuracy(self, order: str, share: float) -> Proportion:
-        """How often the answer is right at the share that is closest to this one."""
+        """Return the accuracy at the nearest share tried.
+
+        Args:
+            order: one of `orders`.
+            share: masked share of the words.
+        """
         return counted(self.right(order, share))
 
     def says_positive(self, order: str, share: float) -> Share:
-        """How many of the sentences are called positive."""
+        """Return the share of sentences classified as positive, at the nearest share tried.
+
+        Args:
+            order: one of `orders`.
+            share: masked share of the words.
+        """
         return float((self._said(order, share) > 0.5).mean())
 
     def compared(self, order: str, other: str, share: float) -> Paired:
-        """Are two orders equally bad? Sentence by sentence."""
+        """Compare the accuracy of two orders, sentence by sentence.
+
+        Args:
+            order: one of `orders`.
+            other: another one.
+            share: masked share of the words.
+        """
         return compared(self.right(order, share), self.right(other, share))
 
     def fall(self, controls: WordMaskingCurve, share: float) -> Fall:
-        """What masking in random order costs on the sentences of `controls` (`CONTROLS`)."""
+        """Return the loss of accuracy by masking in random order, on the sentences of `controls`.
+
+        Args:
+            controls: curve with the orders `CONTROLS`.
+            share: masked share of the words.
+        """
         n = min(len(self.positive), len(controls.positive))
         full, masked = (self.right("random", at)[:n] for at in (0.0, share))
         deleted, adapted = (controls.right(name, share)[:n] for name in CONTROLS)
@@ -123,11 +156,17 @@ class WordMaskingCurve:
 
 @dataclass(frozen=True)
 class Fall:
-    """What masking some words in random order costs, taken apart; on the same sentences.
+    """Components of the loss of accuracy by masking words in random order.
 
-    unmasked, masked: the usual head. adapted: a head that was trained on masked sentences as well.
-    deleted: the usual head, the words taken out in place of masked. back: the two heads, sentence
-    by sentence. share: of the words that are masked.
+    All on the same sentences.
+
+    Attributes:
+        unmasked: accuracy of the usual head on whole sentences.
+        masked: accuracy of the usual head on masked sentences.
+        adapted: accuracy of a head that was trained on masked sentences as well.
+        deleted: accuracy of the usual head where the words are deleted instead.
+        back: comparison of the two heads, sentence by sentence.
+        share: masked share of the words.
     """
 
     unmasked: Proportion
@@ -139,21 +178,21 @@ class Fall:
 
     @property
     def total(self) -> Share:
-        """All of it: whole minus masked."""
+        """Total loss: unmasked minus masked."""
         return self.unmasked.share - self.masked.share
 
     @property
     def shift(self) -> Share:
-        """What a head that has seen [MASK] has back: such sentences were new to the other."""
+        """Part that an adapted head recovers: masked sentences were new to the usual one."""
         return self.adapted.share - self.masked.share
 
     @property
     def information(self) -> Share:
-        """What not even that head has back."""
+        """Part that an adapted head does not recover."""
         return self.unmasked.share - self.adapted.share
 
     def parts(self) -> Facts:
-        """State the parts in percentage points, and whether the two heads can be told apart."""
+        """State the parts in percentage points, and whether the two heads differ significantly."""
         is_visible = self.back.verdict == "real" and min(self.shift, self.information) > 0
         return Facts(
             "none_masked" if self.share == 0 else "shown" if is_visible else "null", fall=self,
@@ -163,10 +202,12 @@ class Fall:
 
 @dataclass(frozen=True)
 class UserTextMasking:
-    """A student's sentence under the same knife.
+    """A student's sentence under word masking.
 
-    words: as written. turns: [order, word], when each word goes, 0 is first. probability: of
-    "positive" with the first 0, 1, ... words masked.
+    Attributes:
+        words: words as written.
+        turns: rank of each word in the order, from 0.
+        probability: probability of "positive" with the first 0, 1, ... words masked.
     """
 
     words: tuple[str, ...]
@@ -175,19 +216,29 @@ class UserTextMasking:
     probability: Float[np.ndarray, "order masked"] = field(metadata=PROBABILITY)
 
     def masked_words(self, order: str, masked: int) -> Float[np.ndarray, "word"]:
-        """1 for each word that is masked when so many are."""
+        """Return 1 for each word that is masked.
+
+        Args:
+            order: one of `orders`.
+            masked: number of masked words.
+        """
         return (self.turns[self.orders.index(order)] < masked).astype(float)
 
     def positive(self, order: str, masked: int) -> Share:
-        """Probability of "positive" with so many words masked."""
+        """Return the probability of "positive".
+
+        Args:
+            order: one of `orders`.
+            masked: number of masked words.
+        """
         return float(self.probability[self.orders.index(order), masked])
 
     def words_masked(self, masked: int) -> Fraction:
-        """So many of all words."""
+        """Return the number of masked words with that of all words."""
         return masked, len(self.words)
 
     def undecided(self, order: str) -> int | None:
-        """The first number of masked words with another answer than of the whole sentence."""
+        """Return the first number of masked words that changes the answer, or None."""
         answers = self.probability[self.orders.index(order)] > 0.5
         turned = np.flatnonzero(answers != answers[0])
         return int(turned[0]) if len(turned) else None
@@ -195,8 +246,13 @@ class UserTextMasking:
 
 @dataclass(frozen=True)
 class FillSettings:
-    """BERT's corruption: of all tokens `share` is selected; of these `mask` become [MASK], `random`
-    another token, and the rest is left alone. sentences: how many of the test sentences.
+    """Settings of BERT's corruption.
+
+    Attributes:
+        share: selected share of all tokens.
+        mask: share of these that become [MASK].
+        random: share of these that become another token; the rest is unchanged.
+        sentences: number of test sentences.
     """
 
     share: float = 0.15
@@ -208,11 +264,13 @@ class FillSettings:
 
 @dataclass(frozen=True)
 class FillIn:
-    """How well the tokens at the selected places are guessed.
+    """Ranks of the true tokens at the selected places.
 
-    treatment: index into `TREATMENTS`, one a place. rank: of the true token among all tokens, 1 is
-    the best guess. frequency: its rank by how often it comes in the training texts, 1 is the most
-    frequent (the baseline guesses these).
+    Attributes:
+        treatment: index into `TREATMENTS`.
+        rank: rank of the true token among all tokens, 1 for the best guess.
+        frequency: its rank by frequency in the training texts, 1 for the most frequent (the
+            baseline's guesses).
     """
 
     settings: FillSettings
@@ -221,27 +279,38 @@ class FillIn:
     frequency: Int[np.ndarray, "place"]
 
     def top(self, best: int, treatment: int) -> Proportion:
-        """How often the token is among the `best` guesses where it was treated so."""
+        """Return how often the true token is among the best guesses, for one treatment.
+
+        Args:
+            best: number of guesses.
+            treatment: index into `TREATMENTS`.
+        """
         rank = self.rank[self.treatment == treatment]
         return of(int((rank <= best).sum()), len(rank))
 
     def by_frequency(self, best: int) -> Proportion:
-        """How often it is among the `best` most frequent tokens of the training texts."""
+        """Return how often the token is among the `best` most frequent training tokens."""
         return of(int((self.frequency <= best).sum()), len(self.frequency))
 
     def first_guesses(self) -> dict[str, Proportion]:
-        """Return how often the first guess is right, of each treatment that any token got."""
+        """Return the accuracy of the first guess for each treatment that any token got."""
         right = {name: self.top(1, index) for index, name in enumerate(TREATMENTS)}
         return {name: result for name, result in right.items() if result.n}
 
 
 @dataclass(frozen=True)
 class Guesses:
-    """The best guesses at one place of a sentence, under several conditions.
+    """Best guesses at one place of a sentence, under several conditions.
 
-    conditions: of `TREATMENTS` or `DIRECTIONS`. pieces: the tokens as the model saw them, one row a
-    condition. position: index into them. truth: the token that stood there. candidates: the best
-    tokens, best first. rank, truth_probability: of the truth.
+    Attributes:
+        conditions: of `TREATMENTS` or `DIRECTIONS`.
+        pieces: tokens as the model saw them, by condition.
+        position: index into them.
+        truth: the true token.
+        candidates: best tokens by condition, best first.
+        probability: their probabilities.
+        rank: rank of the true token.
+        truth_probability: probability of the true token.
     """
 
     conditions: tuple[str, ...]
@@ -254,22 +323,25 @@ class Guesses:
     truth_probability: Float[np.ndarray, "condition"]
 
     def rank_of(self, condition: str) -> int:
-        """The rank of the true token under one condition."""
+        """Return the rank of the true token under one condition."""
         return int(self.rank[self.conditions.index(condition)])
 
     def chance_of(self, condition: str) -> Share:
-        """The probability of the true token under one condition."""
+        """Return the probability of the true token under one condition."""
         return float(self.truth_probability[self.conditions.index(condition)])
 
 
 @dataclass(frozen=True)
 class Padding:
-    """The same sentences padded to one length, the network told so or not.
+    """The same sentences padded to one length, with and without the attention mask.
 
-    lengths: tokens; a longer sentence keeps its own. unpadded: probability of "positive" without
-    any padding. Axes told (`TOLD`), side (`SIDES`), length. drift: 1 - cosine of the sentence
-    vector with the one without padding. on_pads: share of a real token's attention that falls on
-    [PAD], mean over real tokens, heads, layers.
+    Attributes:
+        lengths: lengths in tokens; a longer sentence keeps its own.
+        unpadded: probability of "positive" without any padding.
+        probability: probability of "positive"; axes `TOLD`, `SIDES`, length, sentence.
+        drift: 1 - cosine of the sentence vectors with and without padding.
+        on_pads: share of a real token's attention on [PAD], mean over real tokens, heads, layers.
+        positive: True where the true class is "positive".
     """
 
     lengths: Int[np.ndarray, "length"]
@@ -281,29 +353,63 @@ class Padding:
     positive: Bool[np.ndarray, "sentence"]
 
     def right(self, masking: str, side: str, length: int) -> Float[np.ndarray, "sentence"]:
-        """1 for each sentence that is answered rightly, nan where it was not tried."""
+        """Return 1 for each sentence that is classified correctly, nan where it was not tried.
+
+        Args:
+            masking: "told" with the attention mask, "untold" without.
+            side: one of `SIDES`.
+            length: one of `lengths`.
+        """
         return answers_right(self.probability[self._at(masking, side, length)], self.positive)
 
     def accuracy(self, masking: str, side: str, length: int) -> Proportion:
-        """How often the answer is right."""
+        """Return the accuracy.
+
+        Args:
+            masking: as in `right`.
+            side: one of `SIDES`.
+            length: one of `lengths`.
+        """
         return counted(self.right(masking, side, length))
 
     def flipped(self, side: str, length: int) -> Proportion:
-        """How many answers padding changes when the network is not told."""
+        """Return how many answers padding without the attention mask changes.
+
+        Args:
+            side: one of `SIDES`.
+            length: one of `lengths`.
+        """
         untold = self.probability[self._at("untold", side, length)]
         return counted(1 - answers_right(untold, self.unpadded > 0.5))
 
     def on_pads_untold(self, side: str, length: int) -> Share:
-        """Attention on padding when the network is not told, mean over sentences."""
+        """Return the attention on padding without the attention mask, mean over sentences.
+
+        Args:
+            side: one of `SIDES`.
+            length: one of `lengths`.
+        """
         return float(np.nanmean(self.on_pads[self._at("untold", side, length)]))
 
     def middle(self, measure: str, masking: str, side: str, length: int) -> float:
-        """The median over the sentences of "drift" or "on_pads"."""
+        """Return the median of a measure over the sentences.
+
+        Args:
+            measure: "drift" or "on_pads".
+            masking: as in `right`.
+            side: one of `SIDES`.
+            length: one of `lengths`.
+        """
         values: np.ndarray = getattr(self, measure)
         return float(np.nanmedian(values[self._at(masking, side, length)]))
 
     def compared(self, side: str, length: int) -> Paired:
-        """Told against not told, sentence by sentence."""
+        """Compare the accuracy with and without the attention mask, sentence by sentence.
+
+        Args:
+            side: one of `SIDES`.
+            length: one of `lengths`.
+        """
         masking, untold = (self.right(each, side, length) for each in TOLD)
         return compared(masking, untold)
 
@@ -313,9 +419,12 @@ class Padding:
 
 @dataclass(frozen=True)
 class PadsInMean:
-    """As `Padding`, on the right, where the mean is over all tokens, [PAD] among them.
+    """As `Padding`, on the right, with the mean over all tokens, [PAD] among them.
 
-    probability: of "positive"; nan where a sentence was not tried.
+    Attributes:
+        lengths: lengths in tokens.
+        probability: probability of "positive"; nan where a sentence was not tried.
+        positive: True where the true class is "positive".
     """
 
     lengths: Int[np.ndarray, "length"]
@@ -323,23 +432,44 @@ class PadsInMean:
     positive: Bool[np.ndarray, "sentence"]
 
     def accuracy(self, masking: str, length: int) -> Proportion:
-        """How often the answer is right."""
+        """Return the accuracy.
+
+        Args:
+            masking: "told" with the attention mask, "untold" without.
+            length: one of `lengths`.
+        """
         return counted(answers_right(self._said(masking, length), self.positive))
 
     def flipped(
         self, masking: str, length: int, unpadded: Float[np.ndarray, "sentence"]
     ) -> Proportion:
-        """How many answers are another than without padding (`Padding.plain`)."""
+        """Return how many answers differ from those without padding.
+
+        Args:
+            masking: "told" with the attention mask, "untold" without.
+            length: one of `lengths`.
+            unpadded: `Padding.unpadded`.
+        """
         row = self._said(masking, length)
         return counted(1 - answers_right(row, unpadded[: len(row)] > 0.5))
 
     def says_positive(self, masking: str, length: int) -> Proportion:
-        """How many of the answers are "positive"."""
+        """Return how many of the answers are "positive".
+
+        Args:
+            masking: "told" with the attention mask, "untold" without.
+            length: one of `lengths`.
+        """
         row = self._said(masking, length)
         return counted(answers_right(row, np.ones(len(row), bool)))
 
     def answers(self, length: int, unpadded: Float[np.ndarray, "sentence"]) -> Facts:
-        """State what padding in the mean does, with the mask given and left out."""
+        """State the effect of padding in the mean, with and without the attention mask.
+
+        Args:
+            length: one of `lengths`.
+            unpadded: `Padding.unpadded`.
+        """
         return Facts(
             length=length, given=self.accuracy("told", length), out=self.accuracy("untold", length),
             flips=self.flipped("untold", length, unpadded),
@@ -354,7 +484,10 @@ class PadsInMean:
 class UserTextPadding:
     """A student's sentence padded to many lengths; as in `Padding`, of one sentence.
 
-    pieces, ids: with up to eight paddings on the right, to be shown.
+    Attributes:
+        pieces: tokens to be shown, with up to eight paddings on the right.
+        ids: ids of these tokens.
+        real: False for padding among them.
     """
 
     pieces: tuple[str, ...]
@@ -369,19 +502,35 @@ class UserTextPadding:
 
     @property
     def n_real(self) -> int:
-        """Tokens that are no padding."""
+        """Number of tokens without padding."""
         return int(self.real.sum())
 
     def positive(self, masking: str, side: str, length: int) -> Share:
-        """Probability of "positive"."""
+        """Return the probability of "positive".
+
+        Args:
+            masking: "told" with the attention mask, "untold" without.
+            side: one of `SIDES`.
+            length: one of `lengths`.
+        """
         return float(self.probability[self._at(masking, side, length)])
 
     def on_pads_untold(self, side: str, length: int) -> Share:
-        """Attention on padding when the network is not told."""
+        """Return the attention on padding without the attention mask.
+
+        Args:
+            side: one of `SIDES`.
+            length: one of `lengths`.
+        """
         return float(self.on_pads[self._at("untold", side, length)])
 
     def answers(self, side: str, length: int) -> Facts:
-        """State the answer without padding, with it, and with it where the network is not told."""
+        """State the answer without padding, and with it, with and without the attention mask.
+
+        Args:
+            side: one of `SIDES`.
+            length: one of `lengths`.
+        """
         given, out = (self.positive(masking, side, length) for masking in TOLD)
         variant = "turned" if (given > 0.5) != (out > 0.5) else "kept"
         return Facts(
@@ -396,11 +545,14 @@ class UserTextPadding:
 
 @dataclass(frozen=True)
 class AttentionDirections:
-    """The same weights looking both ways, only to the left, only to the right.
+    """The same weights with attention in both directions, only to the left, only to the right.
 
-    probability: of "positive" with the head that was fitted on vectors of both ways. refitted: with
-    a head fitted on vectors of the same way. rank: of the true token behind [MASK], one place a
-    sentence.
+    Attributes:
+        directions: of `DIRECTIONS`.
+        probability: probability of "positive" with the head fitted on vectors of both directions.
+        refitted: the same with a head fitted on vectors of the same direction.
+        rank: rank of the true token behind [MASK], one place per sentence.
+        positive: True where the true class is "positive".
     """
 
     directions: tuple[str, ...]
@@ -410,29 +562,34 @@ class AttentionDirections:
     positive: Bool[np.ndarray, "sentence"]
 
     def accuracy(self, direction: str) -> Proportion:
-        """How often the answer is right, with the head that was fitted on vectors of both ways."""
+        """Return the accuracy with the head fitted on vectors of both directions."""
         return counted(self._right(self.probability, direction))
 
     def refitted_accuracy(self, direction: str) -> Proportion:
-        """The same with a head of its own."""
+        """Return the accuracy with the head fitted on vectors of the same direction."""
         return counted(self._right(self.refitted, direction))
 
     def guessed(self, direction: str) -> Proportion:
-        """How often the first guess is the token behind [MASK]."""
+        """Return how often the first guess is the token behind [MASK]."""
         return proportion(self.rank[self.directions.index(direction)] == 1)
 
     def ends(self, direction: str) -> ShareEnds:
-        """The least and the largest probability of "positive" that any sentence gets."""
+        """Return the least and the largest probability of "positive" of any sentence."""
         row = self.probability[self.directions.index(direction)]
         return float(row.min()), float(row.max())
 
     def compared(self, direction: str, other: str) -> Paired:
-        """Two ways with one head, sentence by sentence."""
+        """Compare the accuracy of two directions with one head, sentence by sentence.
+
+        Args:
+            direction: one of `directions`.
+            other: another one.
+        """
         first, second = (self._right(self.probability, item) for item in (direction, other))
         return compared(first, second)
 
     def both_and_left(self) -> Facts:
-        """State what looking left only costs: the answers, and the guesses behind [MASK]."""
+        """State accuracy and guesses behind [MASK] for both directions and for left only."""
         return Facts(
             both=self.accuracy("both"), left=self.accuracy("left"),
             refitted=self.refitted_accuracy("left"),
@@ -447,12 +604,19 @@ class AttentionDirections:
 
 @dataclass(frozen=True)
 class TuneSettings(Settings):
-    """How a classifier is trained on the encoder.
+    """Settings of training a classifier on the encoder.
 
-    regime: "random" (nothing is trained), "head", "top" (the last `layers` layers and the head),
-    "lora" (adapters of `rank` and the head), "all". feature: what the head reads (`FEATURES`).
-    sentences: to train on. rate: of the encoder's weights; head_rate: of the head's. runs: random
-    seeds 0, 1, ... Raises ValueError when a setting is out of its range.
+    Attributes:
+        regime: "random" (nothing is trained), "head", "top" (the last `layers` layers and the
+            head), "lora" (adapters of `rank` and the head), "all".
+        feature: input of the head, one of `FEATURES`.
+        sentences: number of training sentences.
+        rate: learning rate of the encoder's weights.
+        head_rate: learning rate of the head.
+        runs: number of runs, with the seeds 0, 1, ...
+
+    Raises:
+        ValueError: a setting is out of its range.
     """
 
     model: str = "minilm"
@@ -478,9 +642,14 @@ class TuneSettings(Settings):
 
 @dataclass(frozen=True)
 class TuneRecord:
-    """How far a training run is: means over the steps since the last record.
+    """Progress of a training run: means over the steps since the last record.
 
-    step counts from 1 within the run, of `steps`. validation: accuracy after an epoch, else nan.
+    Attributes:
+        run: number of the run.
+        step: number of the step in the run, from 1.
+        steps: number of steps in the run.
+        validation: accuracy after an epoch, else nan.
+        fraction: share of the work done.
     """
 
     run: int
@@ -494,10 +663,15 @@ class TuneRecord:
 
 @dataclass(frozen=True)
 class Tuned:
-    """A trained classifier, seen from outside.
+    """Results of a trained classifier; epoch 0 is before training.
 
-    Epoch 0 is before training. loss, accuracy: of the training sentences during each epoch (0:
-    before it). validation: of the sentences set apart. probability: of "positive", test sentences.
+    Attributes:
+        loss: loss of the training sentences during each epoch (0: before it).
+        accuracy: accuracy on the training sentences during each epoch (0: before it).
+        validation: accuracy on the validation sentences.
+        probability: probability of "positive" for the test sentences.
+        trainable: number of trained parameters.
+        total: number of all parameters.
     """
 
     settings: TuneSettings
@@ -510,24 +684,29 @@ class Tuned:
     seconds: Seconds
 
     def tested(self, positive: Bool[np.ndarray, "sentence"]) -> Proportion:
-        """How often the answers to the test sentences are right: the mean over the runs."""
+        """Return the accuracy on the test sentences, mean over the runs."""
         share = float(self._shares(positive).mean())
         return of(round(share * len(positive)), len(positive))
 
     def spread(self, positive: Bool[np.ndarray, "sentence"]) -> ShareEnds | None:
-        """That of the worst run and of the best; None of a single one."""
+        """Return the test accuracy of the worst and of the best run; None for a single one."""
         runs = self._shares(positive)
         return (float(runs.min()), float(runs.max())) if len(runs) > 1 else None
 
     def against(
         self, other: Bool[np.ndarray, "sentence"], positive: Bool[np.ndarray, "sentence"]
     ) -> Paired:
-        """Its first run against where another system is right, sentence by sentence."""
+        """Compare the first run with another system, sentence by sentence.
+
+        Args:
+            other: True where the other system is right.
+            positive: True where the true class is "positive".
+        """
         return mcnemar((self.probability[0] > 0.5) == positive, other)
 
     @property
     def epoch_seconds(self) -> Seconds:
-        """Of one epoch of one run, what was read in between and the test among them."""
+        """Duration of one epoch of one run, evaluation included."""
         return self.seconds / max(1, self.settings.epochs * self.settings.runs)
 
     def _shares(self, positive: Bool[np.ndarray, "sentence"]) -> Float[np.ndarray, "run"]:
@@ -536,7 +715,7 @@ class Tuned:
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """A search for the head's learning rate and batch size within a budget of trials."""
+    """Settings of a search for the head's learning rate and batch size."""
 
     model: str = "minilm"
     feature: str = "mean"
@@ -548,8 +727,13 @@ class SearchSettings:
 
 @dataclass(frozen=True)
 class Searched:
-    """The trials in order, what each reached on the validation sentences, and the chosen one's
-    test answers (trained on the training sentences only).
+    """Trials of a search in order, with the test answers of the best one.
+
+    Attributes:
+        validation: accuracy on the validation sentences.
+        best: index of the chosen trial.
+        probability: the chosen one's probability of "positive" for the test sentences (trained on
+            the training sentences only).
     """
 
     settings: SearchSettings
@@ -561,19 +745,24 @@ class Searched:
 
     @property
     def best_rate(self) -> TwoDigits:
-        """The learning rate of the best trial."""
+        """Learning rate of the best trial."""
         return float(self.rate[self.best])
 
     def validated(self, cases: int) -> Proportion:
-        """What the best trial reached on so many validation sentences."""
+        """Return the validation accuracy of the best trial, on `cases` sentences."""
         return of(round(float(self.validation[self.best]) * cases), cases)
 
     def tested(self, positive: Bool[np.ndarray, "sentence"]) -> Proportion:
-        """How often its answers to the test sentences are right."""
+        """Return the test accuracy of the best trial."""
         return counted(answers_right(self.probability, positive))
 
     def chosen(self, cases: int, positive: Bool[np.ndarray, "sentence"]) -> Facts:
-        """State the best trial where it was chosen, and on the test; the gap in points."""
+        """State the best trial's validation and test accuracy, and the gap in points.
+
+        Args:
+            cases: number of validation sentences.
+            positive: True where the true class is "positive".
+        """
         best, test = self.validated(cases), self.tested(positive)
         gap = 100 * (best.share - test.share)
         return Facts(
@@ -584,9 +773,11 @@ class Searched:
 
 @dataclass(frozen=True)
 class ModeComparison:
-    """One sentence several times, in evaluation and in training mode (dropout), without training.
+    """One sentence repeated in evaluation and in training mode (dropout), without training.
 
-    probability: of "positive". gradient: whether a gradient could be computed, [mode, no_grad].
+    Attributes:
+        probability: probability of "positive".
+        gradient: True where a gradient could be computed, [mode, no_grad].
     """
 
     modes: tuple[str, ...]
@@ -594,7 +785,7 @@ class ModeComparison:
     gradient: Bool[np.ndarray, "mode no_grad"]
 
     def spread(self, mode: str) -> Share:
-        """Largest minus smallest probability over the repetitions."""
+        """Return the largest minus the smallest probability over the repetitions."""
         return float(np.ptp(self.probability[self.modes.index(mode)]))
 
 
@@ -602,7 +793,9 @@ class ModeComparison:
 class SearchSurface:
     """Validation accuracy of every combination of learning rate and batch size, each tried once.
 
-    rate, batch: in rising order.
+    Attributes:
+        rate: learning rates in ascending order.
+        batch: batch sizes in ascending order.
     """
 
     rate: Float[np.ndarray, "rate"]

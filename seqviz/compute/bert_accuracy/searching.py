@@ -1,4 +1,4 @@
-"""Where to look for good hyper-parameters: grid, random and Bayesian search over two of them."""
+"""Hyper-parameter search over two parameters: grid, random and Bayesian."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.bert_accuracy.results import METHODS
 
-RATES = (1e-5, 1.0)  # learning rates from, to
+RATES = (1e-5, 1.0)  # smallest and largest learning rate
 BATCHES = (16, 32, 64)
-STARTUP = 4  # random trials before Bayesian search has anything to learn from
+STARTUP = 4  # random trials at the start of Bayesian search
 
 
 class SearchTrials(NamedTuple):
-    """What was tried, in order, and what it was worth."""
+    """Trials of a search in order, with their values."""
 
     rate: Float[np.ndarray, "trial"]
     batch: Int[np.ndarray, "trial"]
@@ -30,16 +30,23 @@ def propose(
     evaluate: Callable[[float, int], float],
     each: Callable[[SearchTrials], None] | None = None,
 ) -> SearchTrials:
-    """Search for the learning rate and the batch size with the highest `evaluate(rate, batch)`.
+    """Search for the learning rate and the batch size with the highest value.
 
-    grid: every batch size with budget // 3 rates, evenly on the log scale from 1e-5 to 1, ends
-    included (a single rate is the middle, 0.0032); it may leave one or two trials of the budget,
-    and `seed` is not used. random: rates uniform on the log scale (Bergstra and Bengio 2012); a
-    larger budget goes on where a smaller one stopped. bayes: optuna's tree-structured Parzen
-    estimator (Bergstra et al. 2011), which draws near what was good so far, after 4 random trials.
-    each: called after every trial with all trials so far; what it raises ends the search.
-    The same seed gives the same trials (of bayes: with the same version of optuna).
-    Raises ValueError for an unknown method and a budget below 3.
+    The same seed gives the same trials (of "bayes": with the same version of optuna).
+
+    Args:
+        method: "grid": every batch size with budget // 3 rates, evenly on the log scale from 1e-5
+            to 1, ends included (a single rate is the middle, 0.0032); it may leave one or two
+            trials of the budget. "random": rates uniform on the log scale (Bergstra and Bengio
+            2012); a larger budget continues a smaller one. "bayes": optuna's tree-structured Parzen
+            estimator (Bergstra et al. 2011), which draws near good trials, after 4 random ones.
+        budget: maximum number of trials.
+        seed: seed of the trials; not used by "grid".
+        evaluate: function of rate and batch size that returns the value.
+        each: called after every trial with all trials so far; may raise to end the search.
+
+    Raises:
+        ValueError: unknown method, or a budget below 3.
     """
     if method not in METHODS:
         raise ValueError(f"The method must be one of {', '.join(METHODS)}, not {method!r}.")
@@ -63,7 +70,7 @@ def propose(
 
 
 def grid(budget: int) -> list[tuple[float, int]]:
-    """The points (rate, batch) of the largest grid within the budget, rate by rate."""
+    """Return the points (rate, batch) of the largest grid within the budget, rate by rate."""
     number = budget // len(BATCHES)
     low, high = np.log10(RATES)
     exponents = np.linspace(low, high, number) if number > 1 else [(low + high) / 2]
@@ -71,8 +78,15 @@ def grid(budget: int) -> list[tuple[float, int]]:
 
 
 def scattered(budget: int, seed: int) -> list[tuple[float, int]]:
-    """Random points (rate, batch), rates uniform on the log scale."""
-    draws = np.random.RandomState(seed).rand(budget, 2)  # row by row: a longer list goes on
+    """Return random points (rate, batch), rates uniform on the log scale.
+
+    Args:
+        budget: number of points.
+        seed: seed of the points.
+    """
+    draws = np.random.RandomState(seed).rand(
+        budget, 2
+    )  # row by row, so that a longer list starts with a shorter one
     low, high = np.log10(RATES)
     rates = 10 ** (low + (high - low) * draws[:, 0])
     batches = (draws[:, 1] * len(BATCHES)).astype(int)
