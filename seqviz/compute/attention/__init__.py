@@ -1,1 +1,1 @@
-"""Attention: its stages on a small sentence, with the texts' numbers, and why scores are scaled."""
+"""Attention: stages with the texts' numbers, masks, scaling, and measures of heads."""

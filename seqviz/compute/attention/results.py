@@ -367,8 +367,6 @@ class MeanOutputs:
     """Mean output of each head over all tokens of some sentences.
 
     Attributes:
-        sentences: number of sentences.
-        tokens: number of their tokens.
         fraction: share of the sentences that have been read.
     """
 
@@ -386,7 +384,7 @@ class Effects:
         change: [layer, head]; in an encoder 1 - cosine of the sentence vectors before and after, in
             a decoder the divergence KL(before || after) of the next token's distribution in bits;
             nan for heads not yet done.
-        fraction: share of the heads that are done.
+        fraction: share of the work done.
     """
 
     change: Float[np.ndarray, "layer head"]

@@ -32,7 +32,6 @@ class SoftmaxSaturation:
         largest: mean of the largest weight.
         gradient: mean Frobenius norm of the softmax's Jacobian, diag(w) - w w^T, which multiplies
             a gradient in the backward pass.
-        keys: number of keys.
         heads: number of heads that share d.
     """
 

@@ -23,7 +23,6 @@ class HeadTrials:
     """Weights of every head of a model in every trial; layers and heads from 0.
 
     Attributes:
-        hypothesis: one of `HYPOTHESES`.
         share: large where the hypothesis is true. "previous": the weight on the token before, a
             mean over the queries of a sentence. "repeated": random tokens read twice, the weight of
             the second copy on the token that came next the first time. "pronoun": a pair of
@@ -34,7 +33,6 @@ class HeadTrials:
             sentence 0; empty otherwise.
         given: weight on both nouns together (1 where the hypothesis is not about nouns).
         even: share of a head with equal weights, or that ignores the differing word.
-        labels: labels of the trials.
         decoder: True where a query attends only to what comes before it.
         fraction: share of the trials that are done.
     """

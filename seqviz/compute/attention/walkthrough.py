@@ -36,11 +36,9 @@ class AttentionWalkthrough:
     """Every number between eight words and their new vectors; all arrays are float32.
 
     Attributes:
-        ids: token ids of the words.
         basic: attention without parameters, x · x, unscaled.
         weights: right factors, [head, d, d_k].
         vectors: the embeddings times these, [head, token, d_k].
-        attention: attention by head.
     """
 
     words: tuple[str, ...]

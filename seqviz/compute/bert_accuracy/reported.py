@@ -57,7 +57,6 @@ class Curve:
     """Training epoch by epoch; nan where the text prints nothing.
 
     Attributes:
-        row: row of the project's map of the texts.
         loss: mean loss.
         train: accuracy on training reviews.
         validation: accuracy on validation reviews.

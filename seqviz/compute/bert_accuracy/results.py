@@ -252,7 +252,6 @@ class FillSettings:
         share: selected share of all tokens.
         mask: share of these that become [MASK].
         random: share of these that become another token; the rest is unchanged.
-        sentences: number of test sentences.
     """
 
     share: float = 0.15
@@ -422,9 +421,7 @@ class PadsInMean:
     """As `Padding`, on the right, with the mean over all tokens, [PAD] among them.
 
     Attributes:
-        lengths: lengths in tokens.
         probability: probability of "positive"; nan where a sentence was not tried.
-        positive: True where the true class is "positive".
     """
 
     lengths: Int[np.ndarray, "length"]
@@ -548,7 +545,6 @@ class AttentionDirections:
     """The same weights with attention in both directions, only to the left, only to the right.
 
     Attributes:
-        directions: of `DIRECTIONS`.
         probability: probability of "positive" with the head fitted on vectors of both directions.
         refitted: the same with a head fitted on vectors of the same direction.
         rank: rank of the true token behind [MASK], one place per sentence.
@@ -645,11 +641,8 @@ class TuneRecord:
     """Progress of a training run: means over the steps since the last record.
 
     Attributes:
-        run: number of the run.
         step: number of the step in the run, from 1.
-        steps: number of steps in the run.
         validation: accuracy after an epoch, else nan.
-        fraction: share of the work done.
     """
 
     run: int
@@ -670,8 +663,6 @@ class Tuned:
         accuracy: accuracy on the training sentences during each epoch (0: before it).
         validation: accuracy on the validation sentences.
         probability: probability of "positive" for the test sentences.
-        trainable: number of trained parameters.
-        total: number of all parameters.
     """
 
     settings: TuneSettings
@@ -793,9 +784,7 @@ class ModeComparison:
 class SearchSurface:
     """Validation accuracy of every combination of learning rate and batch size, each tried once.
 
-    Attributes:
-        rate: learning rates in ascending order.
-        batch: batch sizes in ascending order.
+    `rate` and `batch` are in ascending order.
     """
 
     rate: Float[np.ndarray, "rate"]

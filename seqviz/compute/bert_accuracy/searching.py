@@ -84,9 +84,7 @@ def scattered(budget: int, seed: int) -> list[tuple[float, int]]:
         budget: number of points.
         seed: seed of the points.
     """
-    draws = np.random.RandomState(seed).rand(
-        budget, 2
-    )  # row by row, so that a longer list starts with a shorter one
+    draws = np.random.RandomState(seed).rand(budget, 2)  # row by row: a longer list extends it
     low, high = np.log10(RATES)
     rates = 10 ** (low + (high - low) * draws[:, 0])
     batches = (draws[:, 1] * len(BATCHES)).astype(int)

@@ -33,7 +33,6 @@ class GatedNetwork:
 
     Attributes:
         kind: training task, one of `NETWORK_KINDS`.
-        symbols: vocabulary.
         head: weights of the read-out; rows are answers (next symbol, negative and positive, ...).
     """
 

@@ -14,7 +14,7 @@ from seqviz.compute.gates.observation import Observation
 from seqviz.core.units import Share
 
 FEATURES = tuple(name for name in activations.FEATURES if name != "position")
-BEYOND = 0.05  # significance level: a larger share by chance counts as chance
+BEYOND = 0.05  # significance level of both tests; a share from here on is chance
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ class Clocks:
     """Hand of each (sin, cos) pair at one position, the fastest clock first.
 
     Attributes:
-        position: the position.
         cosine: x of the hand's tip.
         sine: y of the hand's tip.
         angle: radians from 0 to 2 pi, counterclockwise from the x axis.

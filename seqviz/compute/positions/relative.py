@@ -318,8 +318,6 @@ class ShiftChange:
     """Scores of the same words at positions 0, 1, ... and at the same plus `shift`.
 
     Attributes:
-        before: scores without the shift.
-        after: scores with it.
         size: root-mean-square score.
         largest: greatest change of a score.
         typical: root-mean-square change of a score.

@@ -34,7 +34,6 @@ class Reordered:
     """Two texts read by one encoder with variants of its position table.
 
     Attributes:
-        model: name of the model.
         pieces: tokens of the first text.
         others: tokens of the second text.
         variants: variants of the table: its own, zeros, shuffled rows, or sinusoids.
@@ -42,8 +41,6 @@ class Reordered:
         original_cosine: cosine of the first sentence's vector with that of the untouched model.
         previous: largest share of weight of any head on the token before.
         weights: weights of one head on the first text.
-        layer: layer of that head.
-        head: number of that head.
         left_out: True where a text had more tokens than are read.
     """
 

@@ -30,7 +30,6 @@ class Sinusoids:
         wavelengths: positions per turn, 2 pi / frequency, the shortest first.
         frequencies: radians per position.
         layout: order of the columns; see `columns`.
-        base: base of the frequencies.
     """
 
     table: Float[np.ndarray, "position d_model"]

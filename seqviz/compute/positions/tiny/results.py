@@ -59,7 +59,6 @@ class OrderResult:
     """Result of a training; encodings in the order of the settings.
 
     Attributes:
-        updates: update number of each report.
         curve: accuracy at each report.
         test: scores on sequences as long as those of the training, excluded from it except for
             `count`.

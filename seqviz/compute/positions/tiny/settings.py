@@ -22,7 +22,6 @@ class OrderSettings(Settings):
         causal: True where a position attends only to itself and to earlier ones.
         seed: seed of all weights and sequences.
         encodings: some of `ENCODINGS`, none twice.
-        updates: updates of each network.
         runs: networks for each encoding, with other weights and other sequences.
 
     Raises:
