@@ -90,7 +90,7 @@ class AgreementPair:
 def differing(text: str, other: str) -> int | None:
     """Return the place, from 1, of the only word in which two sentences differ.
 
-    None where the sentences do not differ in exactly one word, or where the first is too long to
+    None where the sentences do not differ in exactly one word, or where one of them is too long to
     be read whole with every noun.
 
     Args:
@@ -98,7 +98,8 @@ def differing(text: str, other: str) -> int | None:
         other: second sentence.
     """
     item, two = normalized(text).split(), normalized(other).split()
-    if len(item) != len(two) or len(" ".join(item)) > _LONGEST:
+    longest = max(len(" ".join(words)) for words in (item, two))
+    if len(item) != len(two) or longest > _LONGEST:
         return None
     positions = [
         k for k, words in enumerate(zip(item, two, strict=True), 1) if words[0] != words[1]

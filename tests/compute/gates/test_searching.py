@@ -132,7 +132,8 @@ def test_a_pair_is_two_expectations_and_the_noun_stands_in_its_place():
 @pytest.mark.parametrize(
     ("one", "other", "place"),
     [("a b c", "a x c", 2), ("a b c", "a b", None), ("a b", "a b", None), ("a b", "x y", None),
-     ("", "", None), ("word " * 99, "other" + " word" * 98, None)],
+     ("", "", None), ("word " * 99, "other" + " word" * 98, None),
+     ("The dog", "The " + "z" * 470, None)],
 )  # fmt: skip
 def test_where_two_sentences_differ(one, other, place):
     assert agreement.differing(one, other) == place
