@@ -1,1 +1,1 @@
-"""From the scores of a next token to a text: draws, beams, trees, and what a text costs in bits."""
+"""Text generation from next-token scores: sampling, beam search, trees and surprisal."""

@@ -1,4 +1,4 @@
-"""What a token costs with the keys and values of those before it kept, and with all read anew."""
+"""Time per generated token with a key-value cache and with recomputation."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ PASS_KINDS = ("prefill", "decode", "anew")
 
 @dataclass(frozen=True)
 class CacheTimes:
-    """Seconds by the number of tokens before, as measured, several times each.
+    """Measured seconds by number of preceding tokens, with repeats.
 
-    tokens: n. seconds: of each of `KINDS`: "prefill", n tokens are read and their keys and values
-    kept; "decode", token n + 1 is read with these; "anew", all n + 1 are read without. difference:
-    the largest between the logits that both give behind token n + 1. ranks: the place of the one's
-    likeliest token in the order of the other, 1 where both say the same.
+    Attributes:
+        tokens: numbers n of preceding tokens.
+        seconds: by kind (`PASS_KINDS`): "prefill" reads n tokens and caches their keys and values,
+            "decode" reads token n + 1 with the cache, "anew" reads all n + 1 tokens without.
+        difference: largest difference between the logits behind token n + 1 with and without the
+            cache.
+        ranks: rank of the likeliest token of one pass in the order of the other; 1 where they
+            agree.
     """
 
     tokens: Int[np.ndarray, "length"]
@@ -29,31 +33,44 @@ class CacheTimes:
     ranks: Int[np.ndarray, "length"]
 
     def agreement(self) -> Facts:
-        """State whether both name the same next token everywhere, and how far logits differ."""
+        """State the agreement of both passes and their largest logit difference."""
         is_same = bool((self.ranks == 1).all())
         return Facts("same" if is_same else "differs", difference=float(self.difference.max()))
 
     def at(self, kind: str, tokens: int) -> Seconds:
-        """The median at a measured number of tokens. Raises ValueError for another kind."""
+        """Return the median seconds at a measured number of tokens.
+
+        Args:
+            kind: one of `PASS_KINDS`.
+            tokens: one of `tokens`.
+
+        Raises:
+            ValueError: the kind is unknown.
+        """
         where = int(np.flatnonzero(self.tokens == tokens)[0])
         return float(np.median(self.seconds[PASS_KINDS.index(kind), :, where]))
 
     def times(self, tokens: int) -> float:
-        """How many times as long a token takes where all is read anew."""
+        """Return the time per token of recomputation as a multiple of that of cached decoding."""
         return self.at("anew", tokens) / self.at("decode", tokens)
 
     def at_longest(self) -> Facts:
-        """State what a token costs behind the longest text, in milliseconds."""
+        """State the milliseconds per token behind the longest text."""
         longest = int(self.tokens[-1])
         decode, rerun = (1e3 * self.at(kind, longest) for kind in PASS_KINDS[1:])
         return Facts(longest=longest, decode=decode, anew=rerun, times=rerun / decode)
 
 
 def readings(prompt: int, written: int, cached: bool = True) -> Count:
-    """How many times a token is read until `written` tokens stand behind a prompt.
+    """Return the number of times that a token is read during generation.
 
-    Nobody reads the last one. With a cache every other is read once; without, every pass reads the
-    prompt and all that is written so far.
+    The last token is never read. With a cache every other token is read once; without, every pass
+    reads the prompt and all tokens generated so far.
+
+    Args:
+        prompt: tokens of the prompt.
+        written: generated tokens.
+        cached: True with a key-value cache.
     """
     if cached:
         return float(prompt + written - 1)

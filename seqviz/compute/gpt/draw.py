@@ -1,7 +1,7 @@
-"""Tokens drawn from the scores of a vocabulary with given numbers between 0 and 1.
+"""Sampling of tokens from vocabulary scores with given uniform numbers.
 
-The numbers are the same in Python and in a browser: Philox4x32-10, made of products of 32-bit
-numbers alone. Every number is had from its place without those before.
+The uniform numbers are the same in Python and in a browser: Philox4x32-10 needs only products of
+32-bit numbers. It is counter-based: each number is computed from its index, without those before.
 
 References:
     Salmon et al., 2011, Parallel random numbers: as easy as 1, 2, 3.
@@ -19,32 +19,38 @@ from jaxtyping import Float, Int, UInt32
 from seqviz.core.units import Fraction, Share
 from seqviz.stats.facts import Facts
 
-EXACT = 200  # scores that are kept in full precision
+EXACT = 200  # highest scores, stored in full precision
 _MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
-_STEPS = (0x9E3779B9, 0xBB67AE85)  # added to the key from round to round
+_STEPS = (0x9E3779B9, 0xBB67AE85)  # added to the key in each round
 _ROUNDS = 10
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
 
 class Filters(Protocol):
-    """What changes the scores before a draw: temperature, top-k, top-p and so on.
+    """Logits processor: temperature, top-k, top-p and other changes of scores before a draw.
 
-    A frozen dataclass, so that equal ones are one key of the cache of the class.
+    Implementations are frozen dataclasses, so that equal ones share a key of the process-wide
+    cache.
     """
 
     def __call__(
         self, scores: Float[np.ndarray, "vocabulary"], ids: Sequence[int]
     ) -> Float[np.ndarray, "vocabulary"]:
-        """The scores changed, -inf where a token is cut. ids: of prompt and text so far."""
+        """Return the changed scores; -inf where a token is removed.
+
+        Args:
+            scores: scores of the vocabulary.
+            ids: tokens of the prompt and the text so far.
+        """
         ...
 
 
 def scores(logits: Float[np.ndarray, "vocabulary"]) -> Float[np.ndarray, "vocabulary"]:
-    """Logits: the first `EXACT` in float32, the others rounded to half precision.
+    """Return logits with the highest `EXACT` in float32 and the others rounded to float16.
 
-    So they travel to a browser as they are, and every draw from them is the same there. They keep
-    their level, on which a penalty of repetition depends.
+    A browser receives exactly these scores, so every draw from them is the same there. They are not
+    shifted, because a repetition penalty depends on their sign.
     """
     result = logits.astype(np.float32)
     first = foremost(result, EXACT)
@@ -54,9 +60,9 @@ def scores(logits: Float[np.ndarray, "vocabulary"]) -> Float[np.ndarray, "vocabu
 
 
 def order(scores: Float[np.ndarray, "vocabulary"]) -> Int[np.ndarray, "rank"]:
-    """The tokens from the highest score down; of equals the one of the smaller number first.
+    """Return all tokens by descending score; among equal scores the smaller id comes first.
 
-    Those that are cut, mostly all but a few, need no sorting.
+    Removed tokens (-inf), usually nearly all, are not sorted.
     """
     none = np.isneginf(scores)
     left = np.flatnonzero(~none)
@@ -64,7 +70,12 @@ def order(scores: Float[np.ndarray, "vocabulary"]) -> Int[np.ndarray, "rank"]:
 
 
 def foremost(scores: Float[np.ndarray, "vocabulary"], count: int) -> Int[np.ndarray, "rank"]:
-    """The first of that order, without sorting all."""
+    """Return the first tokens of `order`, without sorting all.
+
+    Args:
+        scores: scores of the vocabulary.
+        count: number of tokens.
+    """
     if count >= len(scores):
         return order(scores)
     minimum = np.partition(scores, -count)[-count]
@@ -75,7 +86,7 @@ def foremost(scores: Float[np.ndarray, "vocabulary"], count: int) -> Int[np.ndar
 def probabilities(
     scores: Float[np.ndarray, "*rows vocabulary"],
 ) -> Float[np.ndarray, "*rows vocabulary"]:
-    """Softmax over the last axis, in float64; 0 where a score is -inf."""
+    """Return the softmax over the last axis, in float64; 0 where a score is -inf."""
     raised = np.exp(scores.astype(float) - scores.max(-1, keepdims=True))
     return np.asarray(raised / raised.sum(-1, keepdims=True))
 
@@ -83,15 +94,19 @@ def probabilities(
 def log_probabilities(
     scores: Float[np.ndarray, "*rows vocabulary"],
 ) -> Float[np.ndarray, "*rows vocabulary"]:
-    """Natural logarithms of the same."""
+    """Return the natural logarithms of `probabilities`."""
     less = scores.astype(float) - scores.max(-1, keepdims=True)
     return np.asarray(less - np.log(np.exp(less).sum(-1, keepdims=True)))
 
 
 def draw(scores: Float[np.ndarray, "vocabulary"], u: float) -> int:
-    """The token on which u falls where probabilities stand side by side from the highest down.
+    """Sample a token with one uniform number, by inverse transform sampling.
 
-    u: in [0, 1). The inverse of the cumulative distribution, so one u gives one token everywhere.
+    The probabilities are cumulated in the order of `order`, so one u gives one token everywhere.
+
+    Args:
+        scores: scores of the vocabulary.
+        u: uniform number in [0, 1).
     """
     return int(draws(scores, (u,))[0])
 
@@ -99,7 +114,12 @@ def draw(scores: Float[np.ndarray, "vocabulary"], u: float) -> int:
 def draws(
     scores: Float[np.ndarray, "vocabulary"], uniforms: Sequence[float]
 ) -> Int[np.ndarray, "draw"]:
-    """A token for each of the numbers, as in `draw`."""
+    """Return one token for each uniform number, as in `draw`.
+
+    Args:
+        scores: scores of the vocabulary.
+        uniforms: numbers in [0, 1).
+    """
     ranked = order(scores)
     cumulated = np.cumsum(probabilities(scores)[ranked])
     possible = int(np.isfinite(scores).sum())
@@ -108,7 +128,7 @@ def draws(
 
 
 def entropy(scores: Float[np.ndarray, "*rows vocabulary"]) -> Float[np.ndarray, "*rows"]:
-    """Of the distribution, in bits."""
+    """Return the entropy of the softmax distribution in bits."""
     logs = log_probabilities(scores)
     finite = np.where(np.isfinite(logs), logs, 0.0)
     return np.asarray(-(np.exp(logs) * finite).sum(-1) / np.log(2))
@@ -117,7 +137,12 @@ def entropy(scores: Float[np.ndarray, "*rows vocabulary"]) -> Float[np.ndarray, 
 def philox(
     counters: UInt32[np.ndarray, "block 4"], key: tuple[int, int]
 ) -> UInt32[np.ndarray, "block 4"]:
-    """Four random 32-bit numbers for each counter of four, under a key of two."""
+    """Return four random 32-bit numbers for each counter (Philox4x32-10).
+
+    Args:
+        counters: counters of four 32-bit words.
+        key: two 32-bit words.
+    """
     words = [counters[:, k].astype(np.uint64) for k in range(4)]
     for turn in range(_ROUNDS):
         a, b = np.uint64(_MULTIPLIERS[0]) * words[0], np.uint64(_MULTIPLIERS[1]) * words[2]
@@ -129,9 +154,12 @@ def philox(
 
 
 def uniforms(seed: int, count: int, stream: int = 0) -> tuple[float, ...]:
-    """The first `count` numbers of a seed, multiples of 2^-32 in [0, 1).
+    """Return the first uniform numbers of a seed: multiples of 2^-32 in [0, 1).
 
-    seed, stream: 32 bits each; other streams of a seed are other numbers.
+    Args:
+        seed: 32 bits.
+        count: how many.
+        stream: 32 bits; another stream of a seed has other numbers.
     """
     counters = np.zeros((count, 4), np.uint32)
     counters[:, 0], counters[:, 1] = np.arange(count), stream
@@ -140,10 +168,12 @@ def uniforms(seed: int, count: int, stream: int = 0) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class ManyDraws:
-    """Draws with replacement: counts are multinomial.
+    """Draws with replacement; their counts are multinomial.
 
-    ids: the likeliest tokens, from the first down; each has a bar, and all others have the last one
-    together. bars: of each draw its bar, in the order of the draws. probability: of each bar.
+    Attributes:
+        ids: the likeliest tokens, most probable first, one bar each; the last bar is all other
+            tokens.
+        bars: bar of each draw, in the order of the draws.
     """
 
     ids: Int[np.ndarray, "token"]
@@ -151,32 +181,32 @@ class ManyDraws:
     probability: Float[np.ndarray, "bar"]
 
     def counts(self, first: int | None = None) -> Int[np.ndarray, "bar"]:
-        """How often each bar came among the first draws, or among all."""
+        """Return the number of draws in each bar, among the first draws or all."""
         return np.bincount(self.bars[:first], minlength=len(self.probability))
 
     def band(self, first: int | None = None) -> tuple[Int[np.ndarray, "bar"], ...]:
-        """Fewest and most draws of each bar by itself in 95% of all such series (binomial)."""
+        """Return the 2.5% and 97.5% quantiles of each bar's count by itself (binomial)."""
         low, high = self._counts(first).ppf([[0.025], [0.975]]).astype(int)
         return low, high
 
     def within(self, first: int | None = None) -> Fraction:
-        """Of all bars, those whose count lies in their band."""
+        """Return the number of bars with a count in its band, and the number of all bars."""
         low, high = self.band(first)
         counts = self.counts(first)
         return int(((low <= counts) & (counts <= high)).sum()), len(counts)
 
     def distance(self, first: int | None = None) -> Share:
-        """Between the shares of the draws and the probabilities: total variation, 0 to 1."""
+        """Return the total variation distance between shares and probabilities, in [0, 1]."""
         counts = self.counts(first)
         return float(np.abs(counts / counts.sum() - self.probability).sum() / 2)
 
     def expected_within(self, first: int | None = None) -> float:
-        """How many bars lie in their bands on average; counts are whole, so 95% or more."""
+        """Return the expected number of bars in their bands: 95% or more, as counts are whole."""
         counts, (low, high) = self._counts(first), self.band(first)
         return float((counts.cdf(high) - counts.cdf(low - 1)).sum())
 
     def compared(self, first: int | None = None) -> Facts:
-        """State how the first draws, or all, agree with the probabilities."""
+        """State the agreement of the first draws, or all, with the probabilities."""
         counts, (within, bars) = self.counts(first), self.within(first)
         return Facts(
             count=int(counts.sum()), within=within, bars=bars,
@@ -185,7 +215,7 @@ class ManyDraws:
         )  # fmt: skip
 
     def _counts(self, first: int | None) -> Any:
-        """Return the distribution of each count by itself."""
+        """Return the binomial distribution of each count by itself."""
         from scipy.stats import binom
 
         return binom(len(self.bars[:first]), np.clip(self.probability, 0, 1))
@@ -194,7 +224,13 @@ class ManyDraws:
 def many_draws(
     scores: Float[np.ndarray, "vocabulary"], uniforms: Sequence[float], bars: int = 20
 ) -> ManyDraws:
-    """A token for each number (`draw.draw`), counted by the likeliest tokens and the rest."""
+    """Draw a token for each uniform number and count the likeliest tokens and the rest.
+
+    Args:
+        scores: scores of the vocabulary.
+        uniforms: numbers in [0, 1), as for `draw`.
+        bars: number of likeliest tokens with a bar.
+    """
     ids, likely = foremost(scores, bars), probabilities(scores)
     position = np.full(len(scores), len(ids))
     position[ids] = np.arange(len(ids))

@@ -1,4 +1,4 @@
-"""The distribution of one next token on its way through filters, and the token drawn from it."""
+"""Next-token distribution after each filter, and the token drawn from it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,12 @@ from seqviz.stats.facts import Facts
 
 @dataclass(frozen=True)
 class Filtered:
-    """What filters make of the scores of a next token, and what a number u draws from them.
+    """Next-token scores after each filter, and a uniform number for the draw.
 
-    stages: the name of each filter that is on, in order, and the scores behind it. u: in [0, 1).
+    Attributes:
+        next_token: the unfiltered distribution.
+        stages: name of each active filter, in order, and the scores after it.
+        u: uniform number in [0, 1).
     """
 
     next_token: NextToken
@@ -39,29 +42,29 @@ class Filtered:
 
     @cached_property
     def scores(self) -> Float[np.ndarray, "vocabulary"]:
-        """Behind all filters, -inf where a token is cut."""
+        """Scores after all filters; -inf where a token is removed."""
         return self.stages[-1][1] if self.stages else self.next_token.scores.astype(float)
 
     @cached_property
     def chances(self) -> Float[np.ndarray, "vocabulary"]:
-        """The probabilities that are drawn from."""
+        """Probabilities after all filters."""
         return probabilities(self.scores)
 
     @cached_property
     def ranked(self) -> Int[np.ndarray, "vocabulary"]:
-        """The tokens from the likeliest down."""
+        """Tokens, most probable first."""
         return order(self.scores)
 
     @cached_property
     def token(self) -> int:
-        """The id of the drawn token."""
+        """Id of the drawn token."""
         return draw(self.scores, self.u)
 
     @cached_property
     def ends(self) -> tuple[float, float]:
-        """Where the drawn token begins and ends on the cumulative bar, the likeliest token first.
+        """Ends of the drawn token's interval on the cumulative distribution; u lies between them.
 
-        Each in 0 to 1; u lies between them.
+        The likeliest token comes first; both ends are in [0, 1].
         """
         cumulated = np.cumsum(self.chances[self.ranked])
         layout = int(np.flatnonzero(self.ranked == self.token)[0])
@@ -69,23 +72,23 @@ class Filtered:
 
     @cached_property
     def entropy(self) -> float:
-        """Of the distribution that is drawn from, in bits."""
+        """Entropy of the filtered distribution in bits."""
         return float(entropy(self.scores))
 
     @cached_property
     def cut(self) -> Share:
-        """The probability, by the model, of all tokens that can no longer be drawn."""
+        """Probability, under the unfiltered model, of all removed tokens together."""
         return float(self.next_token.all_chances[np.isneginf(self.scores)].sum())
 
     kept = deprecated.alias("n_kept")
 
     @cached_property
     def n_kept(self) -> int:
-        """How many tokens can still be drawn."""
+        """Number of tokens that are not removed."""
         return filters.count_kept(self.scores)
 
     def summary(self) -> Facts:
-        """State where u falls, and what filters leave of the distribution."""
+        """State the interval of u, and the tokens, probability and entropy left by the filters."""
         low, high = self.ends
         return Facts(
             u=self.u, low=low, high=high, kept=self.n_kept, cut=self.cut, entropy=self.entropy,
@@ -93,12 +96,19 @@ class Filtered:
         )  # fmt: skip
 
     def cut_by(self, token: int) -> str:
-        """The name of the filter that cuts a token, "" where none does."""
+        """Return the name of the filter that removes a token; "" where none does."""
         return next((name for name, scores in self.stages if np.isneginf(scores[token])), "")
 
 
 def filtered(next_token: NextToken, chain: Chain, seed: int = 0, number: int = 1) -> Filtered:
-    """Filter the scores and draw with number `number`, from 1, of a seed (`uniforms`)."""
+    """Filter the scores and draw with one uniform number of a seed.
+
+    Args:
+        next_token: the unfiltered distribution.
+        chain: the filters.
+        seed: seed of `uniforms`.
+        number: index of the uniform number, from 1.
+    """
     stages = chain.stages(next_token.scores, next_token.text_ids)
     return Filtered(next_token, stages, uniforms(seed, number)[-1])
 
@@ -106,10 +116,22 @@ def filtered(next_token: NextToken, chain: Chain, seed: int = 0, number: int = 1
 def first_words(
     distribution: Filtered, seed: int = 0, count: int = 200, bars: int = 18
 ) -> ManyDraws:
-    """Draw with the first numbers of a seed, and count by the likeliest tokens that are left."""
+    """Draw with the first numbers of a seed and count the likeliest remaining tokens.
+
+    Args:
+        distribution: the filtered distribution.
+        seed: seed of `uniforms`.
+        count: number of draws.
+        bars: largest number of tokens with a bar.
+    """
     return many_draws(distribution.scores, uniforms(seed, count), min(bars, distribution.n_kept))
 
 
 def largest_difference(left: Filtered, right: Filtered) -> Probability:
-    """The largest difference of a token's probability between both: 0 where they are alike."""
+    """Return the largest absolute difference of a token's probability between two distributions.
+
+    Args:
+        left: a distribution.
+        right: the other one.
+    """
     return float(np.abs(left.chances - right.chances).max())

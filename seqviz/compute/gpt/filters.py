@@ -1,4 +1,4 @@
-"""What is done to scores before a token is drawn, as transformers does it, in any order."""
+"""Logits processors as in transformers, in any order: temperature, top-k, top-p, ..."""
 
 from __future__ import annotations
 
@@ -10,22 +10,29 @@ from jaxtyping import Float
 
 from seqviz.compute.gpt.draw import log_probabilities, order, probabilities
 
-ORDER = ("penalty", "temperature", "top_k", "top_p", "min_p", "typical")  # of transformers
+ORDER = ("penalty", "temperature", "top_k", "top_p", "min_p", "typical")  # order of transformers
 Scores = Float[np.ndarray, "vocabulary"]
 
 
 @dataclass(frozen=True)
 class Chain:
-    """Filters in a row; each changes nothing at its default.
+    """Chain of logits processors; each is off at its default.
 
-    penalty: of repetition, what a positive score of a token that has been there is divided by (a
-    negative one is multiplied with it; Keskar et al., 2019). temperature: what scores are divided
-    by. top_k: how many of the highest scores are kept, and what is equal to the last (0: all).
-    top_p: the fewest tokens from the likeliest down that have this probability together (Holtzman
-    et al., 2020). min_p: tokens that have this share of the highest probability (Nguyen et al.,
-    2024). typical: the fewest tokens of this probability together whose surprise is nearest to the
-    entropy (Meister et al., 2022). order: of `ORDER`, each once; a name left out is not applied.
-    Raises ValueError for values that no filter has, and names that are none.
+    Attributes:
+        penalty: repetition penalty; positive scores of tokens seen before are divided by it,
+            negative ones multiplied (Keskar et al., 2019).
+        temperature: divisor of the scores.
+        top_k: number of highest scores kept, and ties with the last of them; 0 keeps all.
+        top_p: nucleus; keeps the fewest likeliest tokens with at least this total probability
+            (Holtzman et al., 2020).
+        min_p: keeps tokens with at least this share of the highest probability (Nguyen et al.,
+            2024).
+        typical: keeps the fewest tokens with this total probability whose surprisal is nearest to
+            the entropy (Meister et al., 2022).
+        order: names of `ORDER`, each at most once; a filter left out is not applied.
+
+    Raises:
+        ValueError: a value is out of its range, or the order has an unknown or repeated name.
     """
 
     penalty: float = 1.0
@@ -45,12 +52,22 @@ class Chain:
             raise ValueError("Top-p, min-p and typical are shares from 0 to 1.")
 
     def __call__(self, scores: Scores, ids: Sequence[int]) -> Scores:
-        """The scores behind all filters, -inf where a token is cut; ids: of what stands before."""
+        """Return the scores after all filters; -inf where a token is removed.
+
+        Args:
+            scores: scores of the vocabulary.
+            ids: tokens of the prompt and the text so far.
+        """
         stages = self.stages(scores, ids)
         return stages[-1][1] if stages else scores.astype(float)
 
     def stages(self, scores: Scores, ids: Sequence[int]) -> tuple[tuple[str, Scores], ...]:
-        """The name of each filter that is on, in order, and the scores behind it."""
+        """Return the name of each active filter, in order, and the scores after it.
+
+        Args:
+            scores: scores of the vocabulary.
+            ids: tokens of the prompt and the text so far.
+        """
         now, result = scores.astype(float), []
         for name in self.order:
             if getattr(self, name) != getattr(_OFF, name):
@@ -76,7 +93,13 @@ _OFF = Chain()
 
 
 def penalized(scores: Scores, ids: Sequence[int], penalty: float) -> Scores:
-    """The scores with the penalty on every token that is among `ids`, once each."""
+    """Return the scores with the repetition penalty, once for each distinct token of `ids`.
+
+    Args:
+        scores: scores of the vocabulary.
+        ids: tokens seen before.
+        penalty: see `Chain`.
+    """
     observed = np.unique(np.asarray(ids, int))
     changed, old = scores.copy(), scores[observed]
     changed[observed] = np.where(old < 0, old * penalty, old / penalty)
@@ -84,7 +107,7 @@ def penalized(scores: Scores, ids: Sequence[int], penalty: float) -> Scores:
 
 
 def count_kept(scores: Scores) -> int:
-    """How many tokens can still be drawn."""
+    """Return the number of tokens that are not removed."""
     return int(np.isfinite(scores).sum())
 
 

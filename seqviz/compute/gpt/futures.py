@@ -1,4 +1,4 @@
-"""Continuations of a prompt: a tree with exact probabilities, and what a beam search keeps."""
+"""Continuations of a prompt: tree with exact probabilities, beam search, comparison of both."""
 
 from __future__ import annotations
 
@@ -16,13 +16,18 @@ from seqviz.stats.facts import Facts
 
 @dataclass(frozen=True)
 class ContinuationTree:
-    """A tree behind a prompt, grown where it is most probable.
+    """Tree of continuations of a prompt, expanded best-first by probability.
 
-    parent: of each node, -1 for a first token; a parent comes before its children. token, piece:
-    what stands there. depth: 1 for a first token. log: natural logarithm of the probability of the
-    way to it, under the model as it is. expanded: whether what follows it was looked at; of its
-    followers the `width` likeliest are in the tree. ended: the model's token for the end.
-    steps: how long a whole future is. passes: forward passes behind the prompt.
+    Attributes:
+        parent: parent of each node, which comes before it; -1 for a first token.
+        depth: 1 for a first token.
+        log: natural logarithm of the probability of the path to the node, under the unmodified
+            model.
+        expanded: True where the next tokens were evaluated; the `width` likeliest are in the tree.
+        ended: True where the token is the model's end token.
+        steps: tokens of a complete continuation.
+        width: number of children of an expanded node.
+        passes: forward passes behind the prompt.
     """
 
     prompt: Tokens
@@ -39,53 +44,57 @@ class ContinuationTree:
 
     @property
     def is_complete(self) -> Bool[np.ndarray, "node"]:
-        """Which nodes are the end of a whole future: at the last step, or ended before."""
+        """True where a complete continuation ends: at the last step, or at an end token."""
         return np.asarray((self.depth == self.steps) | self.ended)
 
     @property
     def covered(self) -> FineShare:
-        """The probability of all whole futures in the tree together."""
+        """Total probability of all complete continuations in the tree."""
         return float(np.exp(self.log[self.is_complete]).sum())
 
     @property
     def best(self) -> int:
-        """The node of the most probable whole future in the tree. Raises ValueError without one."""
+        """Last node of the most probable complete continuation in the tree.
+
+        Raises:
+            ValueError: no continuation is complete.
+        """
         if not self.is_complete.any():
             raise ValueError("The tree has no whole future yet.")
         return int(np.where(self.is_complete, self.log, -np.inf).argmax())
 
     @property
     def best_text(self) -> str:
-        """What that one says, as its pieces spell it."""
+        """Text of the most probable complete continuation, as its pieces spell it."""
         return "".join(self.pieces[node] for node in self.path_to(self.best)).replace("␣", " ")
 
     @property
     def proven(self) -> bool:
-        """Whether no future outside the tree can be more probable than `best`.
+        """True where no continuation outside the tree can be more probable than `best`.
 
-        Every way that is not in the tree begins with one that is, or with a token that is less
-        likely than all children shown of its parent.
+        Every path outside the tree begins with a path inside it, or with a token less likely than
+        all children of its parent in the tree.
         """
         if not self.is_complete.any():
             return False
         return bool(self.open_log < self.log[self.best])
 
     def bounded(self) -> Facts:
-        """State how probable a future outside the tree can be, and whether `best` is proven."""
+        """State the largest possible probability outside the tree, and the proof of `best`."""
         return Facts("proven" if self.proven else "open", bound=float(np.exp(self.open_log)))
 
     @property
     def open_log(self) -> float:
-        """The log-probability that no future outside the tree exceeds."""
+        """Upper bound of the log-probability of a continuation outside the tree."""
         bounds = [self.log[~self.expanded & ~self.is_complete].max(initial=-np.inf)]
         for node in (-1, *np.flatnonzero(self.expanded)):
             children = self.log[self.parent == node]
-            # what is hidden of its followers is at most as likely as the least that is shown
+            # A child outside the tree is at most as likely as the least likely one inside.
             bounds.append(children[: self.width].min(initial=np.inf))
         return float(max(bounds))
 
     def path_to(self, node: int) -> tuple[int, ...]:
-        """The nodes from the first token to this one."""
+        """Return the nodes from the first token to this one."""
         results = []
         while node >= 0:
             results.append(int(node))
@@ -93,7 +102,7 @@ class ContinuationTree:
         return tuple(reversed(results))
 
     def nodes(self, ids: tuple[int, ...]) -> tuple[int, ...]:
-        """The nodes of a text, as far as the tree has it."""
+        """Return the nodes of a text, up to its first token outside the tree."""
         at, result = -1, []
         for item in ids:
             here = np.flatnonzero((self.parent == at) & (self.token == item))
@@ -106,10 +115,12 @@ class ContinuationTree:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A text that a beam search has finished.
+    """Finished hypothesis of a beam search.
 
-    log: natural logarithm of its probability. score: that divided by its length to the power of
-    the length penalty, which is no probability unless the penalty is 0.
+    Attributes:
+        log: natural logarithm of its probability.
+        score: `log` / length ** penalty; a log-probability only where the length penalty is 0.
+        ended: True where it ends with the end token.
     """
 
     ids: tuple[int, ...]
@@ -122,10 +133,13 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Beams:
-    """A beam search: hypotheses from the highest score down, and what was kept at each step.
+    """Result of a beam search: ranked hypotheses, and the beams kept at each step.
 
-    parent: the place in the row above that each beam goes on from (0 in the first row). token,
-    piece, log: what it puts there, and the probability of the whole way.
+    Attributes:
+        hypotheses: finished hypotheses, highest score first.
+        parent: index of the beam in the previous step that each beam extends; 0 in the first step.
+        token: token that each beam adds.
+        log: natural logarithm of the probability of the whole beam.
     """
 
     prompt: Tokens
@@ -138,11 +152,11 @@ class Beams:
 
     @property
     def best(self) -> Hypothesis:
-        """The hypothesis of the highest score."""
+        """Hypothesis with the highest score."""
         return self.hypotheses[0]
 
     def ranked(self) -> Facts:
-        """State how the best hypothesis is ranked."""
+        """State the probability, score and length of the best hypothesis."""
         best = self.best
         return Facts(
             text=best.text, chance=float(np.exp(best.log)), score=best.score, log=best.log,
@@ -152,10 +166,10 @@ class Beams:
 
 @dataclass(frozen=True)
 class DecodingComparison:
-    """A tree, and the texts that three ways of decoding take through it, all with one model.
+    """Tree of continuations, and the texts of three decoding strategies, all from one model.
 
-    greedy: the likeliest token always. beams: of a beam search, its best first. samples: drawn from
-    the model as it is.
+    Attributes:
+        samples: texts sampled from the unmodified model.
     """
 
     tree: ContinuationTree
@@ -165,7 +179,7 @@ class DecodingComparison:
 
     @property
     def ids(self) -> dict[str, tuple[tuple[int, ...], ...]]:
-        """The tokens of every text: "greedy", "beam" (the best alone), "sample"."""
+        """Tokens of every text: "greedy", "beam" (only the best hypothesis), "sample"."""
         return {
             "greedy": (self.greedy.ids,),
             "beam": (self.beams.best.ids,),
@@ -176,32 +190,32 @@ class DecodingComparison:
 
     @property
     def greedy_probability(self) -> FineShare:
-        """The probability of the greedy text."""
+        """Probability of the greedy text."""
         return float(2**self.greedy.log2)
 
     beam_chance = deprecated.alias("beam_probability")
 
     @property
     def beam_probability(self) -> FineShare:
-        """The probability of the beam search's best text; it need not be what it is ranked by."""
+        """Probability of beam search's best hypothesis, without the length penalty."""
         return float(np.exp(self.beams.best.log))
 
     best_chance = deprecated.alias("best_probability")
 
     @property
     def best_probability(self) -> FineShare:
-        """The probability of the most probable whole text in the tree."""
+        """Probability of the most probable complete continuation in the tree."""
         return float(np.exp(self.tree.log[self.tree.best]))
 
     @property
     def fork(self) -> int:
-        """The step, from 1, at which greedy decoding leaves the most probable text; 0: never."""
+        """Step, from 1, at which greedy decoding leaves the most probable text; 0 for never."""
         best = tuple(int(self.tree.token[node]) for node in self.tree.path_to(self.tree.best))
         step = parted(self.greedy.ids, best)
         return 0 if self.greedy.ids == best else step + 1
 
     def compared(self) -> Facts:
-        """State what greedy decoding and beam search find, against the best of the tree."""
+        """State the results of greedy decoding and beam search against the best of the tree."""
         tree, best, greedy = self.tree, self.best_probability, self.greedy_probability
         return Facts(
             "missed" if self.fork else "found",

@@ -1,4 +1,4 @@
-"""How likely texts are that people have written, and texts that a model writes in several ways."""
+"""Surprisal of human text and of texts generated with several decoding strategies."""
 
 from __future__ import annotations
 
@@ -11,17 +11,21 @@ from seqviz.core.units import Share
 from seqviz.stats.estimate import Estimate, mean_ci, paired_difference
 from seqviz.stats.facts import Facts
 
-METHODS = ("human", "greedy", "beam", "nucleus", "plain", "hot")  # plain: nothing cut, T = 1
-BEAMS, NUCLEUS, HOT = 3, 0.9, 1.5  # of beam search, top-p and the temperature
+METHODS = ("human", "greedy", "beam", "nucleus", "plain", "hot")  # plain: no filter, T = 1
+BEAMS, NUCLEUS, HOT = 3, 0.9, 1.5  # number of beams, top-p, temperature of "hot"
 
 
 @dataclass(frozen=True)
 class ByMethod:
-    """Surprise -log2 p of each token behind the same beginnings, by who goes on (`METHODS`).
+    """Surprisal -log2 p of each token of continuations of the same prompts, by method.
 
-    All are read by the model as it is: T = 1, nothing cut. bits: nan behind a text's end, in half
-    precision. entropy: of the model at each step, mean over texts. beginning, pieces: of one
-    beginning and of each continuation of it.
+    Methods are `METHODS`; all texts are scored by the unmodified model (T = 1, no filter).
+
+    Attributes:
+        bits: surprisal in half precision; nan behind the end of a text.
+        entropy: entropy of the model in bits, mean over texts.
+        beginning: pieces of one example prompt.
+        pieces: pieces of its continuation by each method.
     """
 
     bits: Float[np.ndarray, "method text step"]
@@ -31,49 +35,54 @@ class ByMethod:
 
     @property
     def texts(self) -> int:
-        """How many beginnings."""
+        """Number of prompts."""
         return self.bits.shape[1]
 
     @property
     def steps(self) -> int:
-        """Tokens of a continuation at the most."""
+        """Largest number of tokens of a continuation."""
         return self.bits.shape[2]
 
     def of_texts(self, method: str) -> Float[np.ndarray, "text"]:
-        """Bits per token of each text."""
+        """Return the bits per token of each text."""
         return np.asarray(np.nanmean(self._of(method), axis=1))
 
     def mean(self, method: str) -> Estimate:
-        """Bits per token, mean over texts."""
+        """Return the bits per token, mean over texts."""
         return mean_ci(self.of_texts(method), source="texts")
 
     def more(self, method: str, than: str = "human") -> Estimate:
-        """How many bits per token more than in the other's texts, beginning by beginning."""
+        """Return the mean paired difference in bits per token, `method` minus `than`, over prompts.
+
+        Args:
+            method: one of `METHODS`.
+            than: the baseline.
+        """
         return paired_difference(self.of_texts(method), self.of_texts(than), source="texts")
 
     def below(self, method: str) -> Share:
-        """How often a text costs fewer bits per token than what a person wrote there."""
+        """Return the share of texts with fewer bits per token than the human text there."""
         return float((self.of_texts(method) < self.of_texts("human")).mean())
 
     def by_step(self, method: str) -> Estimate:
-        """The bits at each step, mean over texts."""
+        """Return the bits at each step, mean over texts."""
         return mean_ci(self._of(method), source="texts")
 
     def spread(self, method: str) -> float:
-        """Standard deviation of the bits within a text, mean over texts."""
+        """Return the standard deviation of the bits within a text, mean over texts."""
         return float(np.nanmean(np.nanstd(self._of(method), axis=1)))
 
     def entropy_of(self, method: str) -> float:
-        """Bits per token that the model expects there, mean over steps."""
+        """Return the entropy of the model in bits per token, mean over steps."""
         return float(self.entropy[METHODS.index(method)].mean())
 
     def spelled(self, method: str) -> str:
-        """Return the beginning that is there to read, and how a method goes on."""
+        """Return the example prompt and its continuation by a method."""
         pieces = (*self.beginning, "…", *self.pieces[METHODS.index(method)])
         return "".join(pieces).replace("␣", " ").replace("⏎", " ")
 
     def compared(self, method: str) -> Facts:
-        """State what a method's texts cost the model, against those of people."""
+        """State the bits per token of a method's texts against those of human texts."""
         more = self.more(method)
         return Facts(
             more.verdict, texts=self.texts, human=self.mean("human"), method=self.mean(method),
@@ -82,7 +91,7 @@ class ByMethod:
         )  # fmt: skip
 
     def split(self) -> Facts:
-        """State what of the bits of people's texts the model expects, and of its own draws."""
+        """State bits and entropy per token, for human texts and for the model's own samples."""
         human, expected = self.mean("human").mean, self.entropy_of("human")
         return Facts(
             human=human, expected=expected, misfit=human - expected,

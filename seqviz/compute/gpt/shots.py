@@ -1,4 +1,4 @@
-"""Answers of a decoder behind some solved examples, or none: right, and in the form asked."""
+"""Few-shot classification with a decoder: accuracy, and form of the answer."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ CONDITIONS = ("right", "random", "other")
 
 @dataclass(frozen=True)
 class FewShotAccuracy:
-    """Is a review positive or negative? The same questions behind 0, 1, 2 ... solved examples.
+    """Few-shot sentiment classification: the same reviews after 0, 1, 2, ... solved examples.
 
-    amounts: of examples. right, positive: whether the likelier of both labels is the right one,
-    and whether it is "positive". named: whether one of both is the model's likeliest token of all.
-    Of `CONDITIONS`: "right" examples; with labels thrown by a coin, "random"; and right ones in
-    another layout than the question, "other". Without examples all three are one. mass: the
-    probability of both labels together, mean over questions.
+    Conditions (`CONDITIONS`): "right", correct examples; "random", labels drawn at random; "other",
+    correct examples in another layout than the question. Without examples all three are the same.
+
+    Attributes:
+        amounts: numbers of examples.
+        right: True where the likelier of both labels is correct.
+        positive: True where the likelier label is "positive".
+        named: True where one of both labels is the likeliest token of the vocabulary.
+        mass: total probability of both labels, mean over questions.
     """
 
     amounts: Int[np.ndarray, "amount"]
@@ -33,33 +37,47 @@ class FewShotAccuracy:
 
     @property
     def draws(self) -> int:
-        """How many times other examples were drawn."""
+        """Number of draws of other examples."""
         return self.right.shape[2]
 
     @property
     def questions(self) -> int:
-        """How many reviews were judged behind each draw."""
+        """Number of reviews judged in each draw."""
         return self.right.shape[3]
 
     def accuracy(self, condition: str, amount: int) -> ShareEstimate:
-        """The share of right answers, mean over draws; the interval is for other questions."""
+        """Return the share of correct answers, mean over draws; the interval is over questions.
+
+        Args:
+            condition: one of `CONDITIONS`.
+            amount: number of examples.
+        """
         right = self._of(self.right, condition, amount)
         return share_ci(right.mean(), self.questions, source="questions")
 
     def form(self, condition: str, amount: int) -> Share:
-        """How often a label is the likeliest token of all: the form of the answer is known."""
+        """Return the share of questions with a label as the likeliest token of the vocabulary.
+
+        Args:
+            condition: one of `CONDITIONS`.
+            amount: number of examples.
+        """
         return float(self._of(self.named, condition, amount).mean())
 
     def gain(self, left: tuple[str, int], right: tuple[str, int]) -> Estimate:
-        """Accuracy of one condition and amount minus that of another, in 0 to 1.
+        """Return the difference of two accuracies, `left` minus `right`, as a share.
 
-        The interval is for other questions and other draws of examples.
+        The interval is over questions and draws of examples.
+
+        Args:
+            left: condition and number of examples.
+            right: the baseline, likewise.
         """
         first, second = (self._of(self.right, *which) for which in (left, right))
         return crossed_difference(first, second, source="questions and draws")
 
     def compared(self, condition: str) -> Facts:
-        """State what the most examples of a condition change, against none."""
+        """State the change of accuracy from no examples to the largest number, in a condition."""
         none, many = ("right", 0), (condition, int(self.amounts[-1]))
         gain = self.gain(many, none)
         return Facts(
@@ -70,7 +88,7 @@ class FewShotAccuracy:
         )  # fmt: skip
 
     def label_effect(self, condition: str) -> Facts:
-        """State how much more right labels give than another condition, with the most examples."""
+        """State the gain of correct labels over another condition, with the most examples."""
         amount = int(self.amounts[-1])
         gain = self.gain(("right", amount), (condition, amount))
         variant = "significant" if gain.is_significant else "null"

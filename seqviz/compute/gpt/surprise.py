@@ -1,4 +1,4 @@
-"""What the tokens of a text cost a model in bits, and what repetition does to that."""
+"""Surprisal of the tokens of a text in bits, and the effect of repetition on it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,16 @@ from seqviz.stats.facts import Facts
 
 @dataclass(frozen=True)
 class Surprise:
-    """Every token but the first of a text, as a decoder expects it from those before.
+    """Surprisal of every token of a text but the first under a decoder.
 
-    bits: -log2 p. entropy: of the model's distribution there, what it expects to pay. rank: 1 is
-    the likeliest token. answer: the piece that was likeliest. All begin with the second token.
+    All arrays begin with the second token.
+
+    Attributes:
+        tokens: tokens of the whole text.
+        bits: -log2 p of each token.
+        entropy: entropy of the predicted distribution in bits, the expected surprisal.
+        rank: rank of each token; 1 is the likeliest.
+        answer: piece of the likeliest token.
     """
 
     tokens: Tokens
@@ -30,12 +36,15 @@ class Surprise:
 
 @dataclass(frozen=True)
 class Repeated:
-    """A sentence written again and again, read in one pass.
+    """Surprisal of a repeated sentence, read in one pass.
 
-    pieces: of one copy. bits: -log2 p of each token of each copy; the very first token of all has
-    no prediction and is nan. penalized: the same after the repetition penalty.
-    penalty: what a positive logit of a token that has been there is divided by (a negative one is
-    multiplied with it), 1 for none (Keskar et al., 2019).
+    Attributes:
+        pieces: pieces of one copy.
+        bits: -log2 p of each token of each copy; nan for the very first token, which has no
+            prediction.
+        penalized: the same with the repetition penalty.
+        penalty: repetition penalty; positive logits of tokens seen before are divided by it,
+            negative ones multiplied; 1 for none (Keskar et al., 2019).
     """
 
     pieces: tuple[str, ...]
@@ -45,21 +54,26 @@ class Repeated:
 
     @property
     def copies(self) -> int:
-        """How many times the sentence stands there."""
+        """Number of copies."""
         return len(self.bits)
 
     def mean_bits(self, penalized: bool = False) -> Float[np.ndarray, "copy"]:
-        """Bits per token of each copy, the first token of each left out, so that all are alike."""
+        """Return the bits per token of each copy; its first token is left out for comparability."""
         return np.asarray((self.penalized if penalized else self.bits)[:, 1:].mean(1))
 
     chance = deprecated.alias("probability")
 
     def probability(self, copy: int, penalized: bool = False) -> Share:
-        """The geometric mean of the probabilities of a copy's tokens; copies count from 1."""
+        """Return the geometric mean of the token probabilities of a copy.
+
+        Args:
+            copy: the copy, from 1.
+            penalized: True with the repetition penalty.
+        """
         return float(2 ** -self.mean_bits(penalized)[copy - 1])
 
     def compared(self) -> Facts:
-        """State how probable first and last copy are, and how often a copy is more so."""
+        """State the probability of the first and last copy, and the number of rises."""
         punished, count = self.penalty != 1, self.copies
         first, last = (self.probability(copy, punished) for copy in (1, count))
         rises = int((np.diff(self.mean_bits(punished)) < 0).sum())
@@ -71,10 +85,14 @@ class Repeated:
 
 @dataclass(frozen=True)
 class Scored:
-    """A text of tokens x_1 ... x_n; those from `first` on (counted from 0) carry loss.
+    """Text of tokens x_1 ... x_n; the tokens from `first` on carry loss.
 
-    In pre-training all but the very first do, `first` = 1. Of an article, a separator and its
-    summary, (x_1 ... x_m, delta, y_1 ... y_n), only y does, `first` = m + 1.
+    In pre-training `first` = 1: all but the very first. Of an article, a separator and its summary,
+    (x_1 ... x_m, delta, y_1 ... y_n), only y carries loss: `first` = m + 1.
+
+    Attributes:
+        read: surprisal of the text.
+        first: index of the first token with loss, from 0.
     """
 
     read: Surprise
@@ -82,35 +100,35 @@ class Scored:
 
     @property
     def pieces(self) -> tuple[str, ...]:
-        """Of all tokens."""
+        """Pieces of all tokens."""
         return self.read.tokens.pieces
 
     @property
     def bits(self) -> Float[np.ndarray, "token"]:
-        """-log2 p of each token; nan for the very first, which nothing predicts."""
+        """-log2 p of each token; nan for the very first, which has no prediction."""
         return np.concatenate([[np.nan], self.read.bits])
 
     @property
     def carries(self) -> Bool[np.ndarray, "token"]:
-        """Mask of the tokens that carry loss."""
+        """True where a token carries loss."""
         return np.asarray(np.arange(len(self.pieces)) >= max(1, self.first))
 
     @property
     def tokens(self) -> Count:
-        """How many tokens there are in all."""
+        """Number of all tokens."""
         return float(len(self.pieces))
 
     @property
     def scored(self) -> Count:
-        """How many carry loss."""
+        """Number of tokens that carry loss."""
         return float(self.carries.sum())
 
     @property
     def loss(self) -> float:
-        """The mean of their bits: cross-entropy to base 2."""
+        """Mean bits of the tokens that carry loss: cross-entropy to base 2."""
         return float(self.bits[self.carries].mean())
 
     @property
     def nats(self) -> float:
-        """The same with natural logarithms, as PyTorch counts."""
+        """The loss in nats, as in PyTorch."""
         return self.loss * float(np.log(2))
