@@ -1,4 +1,4 @@
-"""What a Transformer costs: parameters by part, operations and cache by length, time with a fit."""
+"""Cost of a Transformer: parameters by part, operations and cache by length, measured times."""
 
 from __future__ import annotations
 
@@ -12,19 +12,23 @@ from seqviz.stats.facts import Facts
 
 GROUPS = ("embeddings", "encoder", "decoder", "pooler")
 COST_PARTS = ("table", "self_attention", "cross_attention", "feed_forward", "norm", "pooler")
-MAX_LENGTH_TOKENS = 4096  # tokens on the axis of lengths
+MAX_LENGTH_TOKENS = 4096  # end of the length axis
 _POINTS = 65
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """Parameters of one model by group and part, and what else its cost depends on.
+    """Parameters of one model by group and part, and the sizes that determine its cost.
 
-    counts: in the order of `GROUPS` and `PARTS`. blocks: attentions, cross-attentions too. heads:
-    of a query. key_heads: of keys and values, fewer where several query heads share them. weights:
-    numbers of all matrices that every token is multiplied with, the output matrix of a decoder
-    among them. stack: layers of a group. decoder: whether it writes token by token and keeps keys
-    and values.
+    Attributes:
+        counts: parameters, in the order of `GROUPS` and `COST_PARTS`.
+        blocks: number of attention blocks, cross-attention included.
+        stack: layers of a group.
+        heads: query heads.
+        key_heads: key and value heads; fewer than `heads` where several query heads share them.
+        weights: entries of all matrices that multiply every token, a decoder's output matrix
+            included.
+        decoder: True where it generates token by token and caches keys and values.
     """
 
     name: str
@@ -40,15 +44,15 @@ class Architecture:
 
     @property
     def total(self) -> Count:
-        """All parameters."""
+        """Number of all parameters."""
         return float(self.counts.sum())
 
     def share(self, part: str) -> Share:
-        """The share of all parameters that one of `PARTS` has."""
+        """Return the share of one of `COST_PARTS` in all parameters."""
         return float(self.counts[:, COST_PARTS.index(part)].sum() / self.counts.sum())
 
     def summary(self) -> Facts:
-        """State how many parameters there are, and which share each kind of part has."""
+        """State the total parameters and the shares of embeddings, feed-forward and attention."""
         return Facts(
             total=self.total, table=self.share("table"), feed_forward=self.share("feed_forward"),
             attention=self.share("self_attention") + self.share("cross_attention"),
@@ -57,11 +61,15 @@ class Architecture:
 
 @dataclass(frozen=True)
 class Operations:
-    """Floating-point operations of one pass by its length.
+    """Floating-point operations of one pass by its length; an addition or multiplication is one.
 
-    linear: of the matrices, 2 a weight and token. quadratic: of the scores and the weighted sums, 4
-    d_head a head and pair of tokens. A multiplication and an addition are two operations; softmax,
-    norms and additions are left out.
+    Softmax, norms and the additions of vectors are left out.
+
+    Attributes:
+        tokens: lengths.
+        linear: operations of the matrices, 2 per weight and token.
+        quadratic: operations of scores and weighted sums, 4 d_head per head and pair of tokens.
+        crossing: length with as many linear as quadratic operations.
     """
 
     tokens: Int[np.ndarray, "length"]
@@ -70,21 +78,21 @@ class Operations:
     crossing: Count
 
     def share_at(self, tokens: int) -> Share:
-        """The quadratic part's share of all operations on so many tokens."""
+        """Return the share of the quadratic part in all operations on so many tokens."""
         return tokens / (tokens + self.crossing)
 
     def compared(self, tokens: int) -> Facts:
-        """State which share goes with n^2 at a length, and where it is half."""
+        """State the share of the quadratic part at a length, and the length at which it is half."""
         share = self.share_at(tokens)
         variant = "most" if tokens > self.crossing else "few"
         return Facts(variant, tokens=tokens, share=share, crossing=self.crossing)
 
 
 def operations(model: Architecture) -> Operations:
-    """Of one pass over 1 to 4,096 tokens, all computed at once (nothing cached).
+    """Return the operations of one pass over 1 to 4,096 tokens, without a cache.
 
-    Of an encoder-decoder: as many tokens on either side. `crossing`: the length at which both parts
-    are the same, weights / (2 blocks heads d_head).
+    An encoder-decoder reads as many tokens on either side. `crossing` is weights / (2 blocks heads
+    d_head).
     """
     tokens = np.unique(np.geomspace(1, MAX_LENGTH_TOKENS, _POINTS).round().astype(int))
     a_pair = 4 * model.blocks * model.heads * model.d_head
@@ -93,11 +101,16 @@ def operations(model: Architecture) -> Operations:
 
 
 def in_a_row(model: Architecture, recurrent: int = 0) -> Count:
-    """Blocks of one pass that have to wait for one another (Vaswani et al. 2017, table 1).
+    """Return the sequential blocks of one pass (Vaswani et al. 2017, table 1).
 
-    recurrent: tokens; then of a recurrent network with as many layers, whose cells wait for the
-    token before as well as for the layer below: tokens + layers - 1 on each side. Raises ValueError
-    for a negative number of tokens.
+    Args:
+        model: the Transformer.
+        recurrent: number of tokens of a recurrent network with as many layers instead, whose cells
+            wait for the previous token and for the layer below: tokens + layers - 1 on each side; 0
+            for the Transformer.
+
+    Raises:
+        ValueError: the number of tokens is negative.
     """
     if recurrent < 0:
         raise ValueError(f"There cannot be {recurrent} tokens.")
@@ -106,10 +119,17 @@ def in_a_row(model: Architecture, recurrent: int = 0) -> Count:
 
 
 def cache_bytes(model: Architecture, tokens: int, key_heads: int | None = None) -> Count:
-    """Bytes of the keys and values of so many tokens in float32; 0 for an encoder.
+    """Return the bytes of cached keys and values in float32; 0 for an encoder.
 
-    2 x layers x key_heads x d_head x 4 a token. key_heads: other than the model's own. Raises
-    ValueError for a negative number of tokens.
+    Each token takes 2 x layers x key_heads x d_head x 4 bytes.
+
+    Args:
+        model: the model.
+        tokens: number of tokens.
+        key_heads: replaces the model's own number.
+
+    Raises:
+        ValueError: the number of tokens is negative.
     """
     if tokens < 0:
         raise ValueError(f"There cannot be {tokens} tokens.")
@@ -119,9 +139,11 @@ def cache_bytes(model: Architecture, tokens: int, key_heads: int | None = None) 
 
 @dataclass(frozen=True)
 class PassTimes:
-    """Seconds of a pass by its length, as measured, several times each; one model a row.
+    """Measured seconds of a pass by length, with repeats.
 
-    fraction: of the measuring that is done.
+    Attributes:
+        tokens: lengths.
+        fraction: share of the measurement that is done.
     """
 
     models: tuple[str, ...]
@@ -130,7 +152,7 @@ class PassTimes:
     fraction: float = 1.0
 
     def fit(self, model: int) -> tuple[float, float, float]:
-        """Seconds a, b, c of a + b n + c n^2, none below 0, least squares of relative errors."""
+        """Fit seconds a + b n + c n^2 by non-negative least squares of relative errors."""
         from scipy.optimize import nnls
 
         middle = np.median(self.seconds[model], axis=0)
@@ -140,13 +162,13 @@ class PassTimes:
         return a, b, c
 
     def quadratic_share(self, model: int) -> Share:
-        """Of the fitted seconds at the longest length, the part that goes with n^2."""
+        """Return the quadratic part's share in the fitted seconds at the longest length."""
         a, b, c = self.fit(model)
         n = float(self.tokens[-1])
         return c * n**2 / (a + b * n + c * n**2)
 
     def summary(self, model: int) -> Facts:
-        """State milliseconds of the longest and the shortest pass, and the share of n^2."""
+        """State the milliseconds of the longest and shortest pass, and the share of n^2."""
         middle = 1000 * np.median(self.seconds[model], axis=0)
         return Facts(
             longest=int(self.tokens[-1]), time=float(middle[-1]), shortest=int(self.tokens[0]),

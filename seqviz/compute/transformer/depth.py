@@ -1,4 +1,4 @@
-"""What arrives at each depth of a stack of blocks before training: signal and gradient."""
+"""Norms of signal and gradient by depth in an untrained stack of blocks."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ MOST_BLOCKS, RUNS, WIDTH, HEADS, TOKENS = 64, 5, 64, 4, 8
 
 @dataclass(frozen=True)
 class Depth:
-    """log10 of norms before block 1 and after each block, for each arrangement and each run.
+    """Log10 of norms before block 1 and after each block, by arrangement and run.
 
-    signal: root mean square of the entries of the residual stream. gradient: norm of the gradient
-    that arrives there, divided by that at the output of the last block.
+    Attributes:
+        signal: root mean square of the entries of the residual stream.
+        gradient: norm of the gradient there, relative to that at the output of the last block.
     """
 
     arrangements: tuple[str, ...]
@@ -28,6 +29,12 @@ class Depth:
     gradient: Float[np.ndarray, "arrangement run depth"]
 
     def at(self, quantity: str, arrangement: str, depth: int) -> Log10:
-        """A norm after so many blocks (0: at the input), the median of the runs."""
+        """Return the norm at a depth, median over runs.
+
+        Args:
+            quantity: one of `QUANTITIES`.
+            arrangement: one of `ARRANGEMENTS`.
+            depth: number of blocks passed; 0 is the input.
+        """
         values = getattr(self, quantity)[self.arrangements.index(arrangement), :, depth]
         return float(np.median(values))

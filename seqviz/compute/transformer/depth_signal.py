@@ -1,4 +1,4 @@
-"""Untrained stacks of Transformer blocks, five of them side by side, forward and back."""
+"""Forward and backward pass through untrained stacks of blocks, five runs in parallel."""
 
 from __future__ import annotations
 
@@ -25,21 +25,28 @@ Norms = Float[np.ndarray, "run depth"]
 
 
 def depth(blocks: int = 24, gain: float = 1.0, seed: int = 0) -> Depth:
-    """Norms of signal and gradient by depth at the start, for four arrangements of a block.
+    """Return the norms of signal and gradient by depth at initialization, for four arrangements.
 
     "post": LN(x + f(x)) after each part (Vaswani et al. 2017). "pre": x + f(LN(x)) (Xiong et al.
     2020). "none": x + f(x). "plain": f(x), no residual connection and no norm. f is attention with
     4 heads, then a feed-forward network with ReLU, 64 -> 256 -> 64; matrices as `nn.Transformer`
-    draws them (Glorot), times `gain`. 8 tokens of standard normal numbers; the loss is the product
-    of the output of the last block with a random direction, the same for all arrangements. Five
-    runs have other weights, tokens and directions.
-    Raises ValueError for a number of blocks outside 2 to 64 or a gain outside 0.5 to 1.2.
+    draws them (Glorot), times `gain`. The input is 8 tokens of standard normal numbers; the loss is
+    the product of the last block's output with a random direction, the same for all arrangements.
+    Five runs differ in weights, tokens and directions.
+
+    Args:
+        blocks: 2 to 64.
+        gain: 0.5 to 1.2.
+        seed: random seed.
+
+    Raises:
+        ValueError: blocks or gain are out of range.
     """
     if not 2 <= blocks <= MOST_BLOCKS:
         raise ValueError(f"There are 2 to {MOST_BLOCKS} blocks, not {blocks}.")
     if not 0.5 <= gain <= 1.2:
         raise ValueError(f"The gain is between 0.5 and 1.2, not {gain}.")
-    import torch  # two seconds, paid by the first press here and not by the first visitor
+    import torch  # Imported on first use, because it takes two seconds.
 
     from seqviz.compute.transformer.stack import layer
 
@@ -57,7 +64,7 @@ def depth(blocks: int = 24, gain: float = 1.0, seed: int = 0) -> Depth:
 def _norms(
     x: Tensor, direction: Tensor, stack: list[tuple[Tensor, ...]], arrangement: str
 ) -> tuple[Norms, Norms]:
-    """log10 of signal and gradient."""
+    """Return the log10 of signal and gradient."""
     import torch
 
     from seqviz.compute.transformer.stack import block

@@ -1,4 +1,4 @@
-"""The way of a text through an encoder: ten steps, each a tensor with its shape (S0)."""
+"""Path of a text through an encoder: ten steps, each a tensor with its shape (S0)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _EPS = 1e-5
 Matrix = Float[np.ndarray, "_ _"]
 
 
-# Where dropout acts: on the sum of embedding and position, the weights, the answer of each head
+# Places of dropout: the sum of embedding and position, the weights, the output of each head
 # (softmax(Q K^T / c) V), the units of the feed-forward network, and the output of either sub-layer.
 PLACES = ("position", "weights", "heads", "mixed", "hidden", "fed")
 SCHEMES = {
@@ -38,10 +38,11 @@ SCHEMES = {
 
 @dataclass(frozen=True)
 class Dropout:
-    """Numbers that are set to 0 while a network learns (Srivastava et al. 2014).
+    """Inverted dropout with fixed patterns (Srivastava et al. 2014).
 
-    rate: probability of a number to be set to 0; the others are divided by 1 - rate. scheme: where,
-    one of `SCHEMES`. seed: of the pattern.
+    Attributes:
+        rate: probability that a number is set to 0; the others are divided by 1 - rate.
+        scheme: where it acts, one of `SCHEMES`.
     """
 
     rate: float = 0.0
@@ -49,14 +50,26 @@ class Dropout:
     seed: int = 0
 
     def mask(self, location: str, layer: int, shape: tuple[int, ...]) -> np.ndarray:
-        """Which numbers stay, [*shape]; all of them where this scheme drops nothing."""
+        """Return the mask of numbers kept, all True where this scheme drops nothing.
+
+        Args:
+            location: one of `PLACES`.
+            layer: the layer, from 0.
+            shape: shape of the mask.
+        """
         if not self.rate or location not in SCHEMES[self.scheme]:
             return np.ones(shape, bool)
         random = np.random.default_rng([self.seed, layer, PLACES.index(location)])
         return random.random(shape, np.float32) >= self.rate
 
     def __call__(self, location: str, layer: int, x: np.ndarray) -> np.ndarray:
-        """x after dropout at this place."""
+        """Return x after dropout at a location, see `mask`.
+
+        Args:
+            location: one of `PLACES`.
+            layer: the layer, from 0.
+            x: the tensor.
+        """
         if not self.rate or location not in SCHEMES[self.scheme]:
             return x
         dropped: np.ndarray = x * self.mask(location, layer, x.shape) / np.float32(1 - self.rate)
@@ -65,10 +78,10 @@ class Dropout:
 
 @dataclass(frozen=True)
 class LayerWeights:
-    """One encoder layer without biases, which start at 0; vectors are rows, so x W.
+    """Matrices of one encoder layer, applied as x W; biases are 0 at initialization.
 
-    Matrices are drawn uniformly as `nn.Transformer` draws them (Glorot & Bengio 2010): queries,
-    keys and values as one matrix of 3 d columns.
+    Drawn uniformly as in `nn.Transformer` (Glorot & Bengio 2010): queries, keys and values (`into`)
+    as one matrix of 3 d columns.
     """
 
     into: Float[np.ndarray, "d three_d"]
@@ -79,7 +92,13 @@ class LayerWeights:
 
 @dataclass(frozen=True)
 class FlowStep:
-    """One step: the tensor, laid flat for a picture (heads side by side), and its own shape."""
+    """One step of the encoder.
+
+    Attributes:
+        name: one of `STEPS`.
+        values: the tensor as a matrix, heads side by side.
+        shape: shape of the tensor itself.
+    """
 
     name: str
     values: Matrix
@@ -88,9 +107,12 @@ class FlowStep:
 
 @dataclass(frozen=True)
 class Flow:
-    """All steps of one layer, those before it, and the output after the last layer.
+    """All steps of one layer, the steps before the layers, and the output of the last layer.
 
-    layer: from 0. active: share of the units of the feed-forward network that are not 0.
+    Attributes:
+        steps: in the order of `STEPS`.
+        layer: the layer whose steps are kept, from 0.
+        active: share of nonzero units of the feed-forward network.
     """
 
     words: tuple[str, ...]
@@ -102,15 +124,15 @@ class Flow:
     dropout: Dropout = Dropout()
 
     def norm(self, step: int) -> float:
-        """Euclidean norm of a word's row at a step (from 0), a mean over the words."""
+        """Return the Euclidean norm of a word's row at a step (from 0), mean over words."""
         return float(np.linalg.norm(self.steps[step].values, axis=1).mean())
 
     def size(self, step: int) -> int:
-        """How many numbers the tensor has."""
+        """Return the number of entries of the tensor."""
         return math.prod(self.steps[step].shape)
 
     def dropped(self, step: int) -> Share:
-        """The share of the numbers of a step (from 0) that dropout has set to 0."""
+        """Return the share of a step's entries (from 0) that dropout has set to 0."""
         item = self.steps[step]
         if item.name not in PLACES:
             return 0.0
@@ -118,7 +140,7 @@ class Flow:
         return float((~self.dropout.mask(item.name, layer, item.shape)).mean())
 
     def summary(self, step: int) -> Facts:
-        """State what a step (from 0) is: its name, its sizes, the norm of a row."""
+        """State the name, sizes and row norm of a step (from 0)."""
         return Facts(
             self.steps[step].name, step=step + 1, all=len(STEPS), words=len(self.words),
             heads=self.heads, layer=self.layer, layers=self.layers, active=self.active,
@@ -126,7 +148,12 @@ class Flow:
         )  # fmt: skip
 
     def dropout_effect(self, step: int, full: Flow) -> Facts:
-        """State what dropout sets to 0 at a step, and how far the output is from that without."""
+        """State the effect of dropout at a step and on the output.
+
+        Args:
+            step: the step, from 0.
+            full: the flow without dropout.
+        """
         share = self.dropped(step)
         return Facts(
             "here" if share else "not_here", share=share, apart=self.apart(full),
@@ -135,20 +162,27 @@ class Flow:
 
     @property
     def row_sums(self) -> Interval:
-        """The least and the largest sum of the attention weights of a query."""
+        """Smallest and largest sum of the attention weights of a query."""
         weights = self.steps[STEPS.index("weights")]
         heads, queries, _ = weights.shape
         sums = weights.values.reshape(queries, heads, -1).sum(-1)
         return float(sums.min()), float(sums.max())
 
     def apart(self, other: Flow) -> Share:
-        """How far the output is from that of another flow: norm of the difference, relative."""
+        """Return the distance of the output from another flow's, relative to the other's norm."""
         mine, theirs = self.steps[-1].values, other.steps[-1].values
         return float(np.linalg.norm(mine - theirs) / np.linalg.norm(theirs))
 
 
 def weights(layer: int, d_model: int, d_ff: int, seed: int) -> LayerWeights:
-    """The matrices of a layer, the same for the same arguments."""
+    """Draw the matrices of a layer, deterministic in the arguments.
+
+    Args:
+        layer: the layer, from 0.
+        d_model: width.
+        d_ff: units of the feed-forward network.
+        seed: random seed.
+    """
     random = np.random.default_rng([seed, layer])
 
     def sample(rows: int, columns: int) -> Matrix:
@@ -171,12 +205,23 @@ def flow(
     seed: int = 0,
     dropout: Dropout | None = None,
 ) -> Flow:
-    """Ten steps of an untrained encoder, post-norm as in Vaswani et al. (2017).
+    """Run ten steps of an untrained encoder, post-norm as in Vaswani et al. (2017).
 
-    Words are split at blanks; the same word has the same row, of variance 1 once it has been
-    multiplied by sqrt(d_model). layer: whose steps are kept, from 0. dropout: None is that of a
-    network in use, none. Raises UserError "no_words" for an empty text, "many_words" for more than
-    16 words, and ValueError for a layer that is not there or heads that do not divide the width.
+    Equal words have equal embedding rows, standard normal: already multiplied by sqrt(d_model).
+
+    Args:
+        text: at most 16 words, split at blanks.
+        layer: the layer whose steps are kept, from 0.
+        layers: number of layers.
+        d_model: width.
+        heads: number of heads.
+        d_ff: units of the feed-forward network.
+        seed: random seed of embeddings and weights.
+        dropout: None for inference, without dropout.
+
+    Raises:
+        UserError: "no_words" for an empty text, "many_words" for more than 16 words.
+        ValueError: the layer does not exist, or the heads do not divide the width.
     """
     words = text.split()
     if not words:
@@ -209,10 +254,16 @@ def flow(
 def block(
     x: Matrix, layer: LayerWeights, heads: int, drop: Dropout, number: int
 ) -> tuple[FlowStep, ...]:
-    """One encoder layer: LN(x + attention(x)), then LN(x + FFN(x)), with every step on the way.
+    """Run one encoder layer, LN(x + attention(x)), then LN(x + FFN(x)), and return its steps.
 
-    FFN(x) = max(0, x W_1) W_2 (Vaswani et al. 2017, equation 2; biases are 0). number: of the
-    layer, from 0; its dropout has a pattern of its own.
+    FFN(x) = max(0, x W_1) W_2 (Vaswani et al. 2017, equation 2; biases are 0).
+
+    Args:
+        x: input [word, d_model].
+        layer: the weights.
+        heads: number of heads.
+        drop: the dropout.
+        number: index of the layer, from 0; each has its own dropout pattern.
     """
     n, d = x.shape
     # [n, 3 d] -> three times [head, n, d_k]

@@ -1,4 +1,4 @@
-"""What comes of training stacks of blocks: loss by update, with and without warm-up."""
+"""Settings and results of training stacks of blocks, with and without warm-up."""
 
 from __future__ import annotations
 
@@ -18,16 +18,21 @@ from seqviz.stats.facts import Facts
 
 SCHEDULES = ("constant", "warm_up")
 LETTERS, LENGTH = 6, 8
-CHANCE = math.log(LETTERS)  # loss of somebody who guesses: each letter is as likely
+CHANCE = math.log(LETTERS)  # loss of a uniform guess, in nats
 
 
 @dataclass(frozen=True)
 class StackSettings(Settings):
-    """How deep the stacks are, and how they are trained.
+    """Depth of the stacks and settings of their training.
 
-    blocks: 1 to 12. rate: of Adam, at its height. warm_up: updates until it is there, where there
-    is a warm-up. updates: of each network. runs: 1 to 5, with other weights and other sequences.
-    Raises ValueError when a setting is out of its range.
+    Attributes:
+        blocks: 1 to 12.
+        rate: peak learning rate of Adam.
+        warm_up: updates until the peak rate, in the schedule with warm-up.
+        runs: 1 to 5, with different weights and sequences.
+
+    Raises:
+        ValueError: a setting is out of its range.
     """
 
     blocks: int = 6
@@ -49,11 +54,12 @@ class StackSettings(Settings):
 
 @dataclass(frozen=True)
 class StackReport(TrainingRecord):
-    """Where the trainings stand after `update` of `total` updates.
+    """Progress of the trainings after `update` of `total` updates.
 
-    loss: mean cross-entropy in nats on the sequences since the last report, each read before it was
-    learned from; nan where it is no number any more, and at update 0. Schedules and arrangements
-    in their order.
+    Attributes:
+        loss: mean cross-entropy in nats since the last report, each sequence read before the
+            network is updated on it; nan where the training has diverged, and at update 0. In the
+            order of `SCHEDULES` and `ARRANGEMENTS`.
     """
 
     loss: Float[np.ndarray, "schedule arrangement run"]
@@ -61,28 +67,43 @@ class StackReport(TrainingRecord):
 
 @dataclass(frozen=True)
 class StackResult:
-    """The losses of all reports."""
+    """Losses of all reports."""
 
     settings: StackSettings
     updates: Int[np.ndarray, "report"]
     loss: Float[np.ndarray, "report schedule arrangement run"]
 
     def learned(self, schedule: str, arrangement: str) -> Fraction:
-        """How many runs end with less than half the loss of guessing, and of how many."""
+        """Return the number of runs that end below half the loss of guessing, and of all runs.
+
+        Args:
+            schedule: one of `SCHEDULES`.
+            arrangement: one of `ARRANGEMENTS`.
+        """
         last = self.last(schedule, arrangement)
-        return int((last < CHANCE / 2).sum()), len(last)  # nan is not less
+        return int((last < CHANCE / 2).sum()), len(last)  # nan compares as False
 
     def last(self, schedule: str, arrangement: str) -> Float[np.ndarray, "run"]:
-        """The loss in the last report."""
+        """Return the loss of each run in the last report.
+
+        Args:
+            schedule: one of `SCHEDULES`.
+            arrangement: one of `ARRANGEMENTS`.
+        """
         index = SCHEDULES.index(schedule), ARRANGEMENTS.index(arrangement)
         return np.asarray(self.loss[-1][index])
 
     def median(self, schedule: str, arrangement: str) -> float:
-        """Of the runs, the loss in the last report; infinite where half of them have none."""
+        """Return the median loss of the runs in the last report; a diverged run counts as infinite.
+
+        Args:
+            schedule: one of `SCHEDULES`.
+            arrangement: one of `ARRANGEMENTS`.
+        """
         return float(np.median(np.nan_to_num(self.last(schedule, arrangement), nan=np.inf)))
 
     def summary(self) -> Facts:
-        """State the median loss of each arrangement under each schedule, and how many learn."""
+        """State the median loss by arrangement and schedule, and the number of runs that learn."""
         ends = {f"{arrangement}_{schedule}": self.median(schedule, arrangement)
                 for arrangement in ARRANGEMENTS for schedule in SCHEDULES}  # fmt: skip
         learned = {f"{name}_learned": self.learned("constant", name)[0]

@@ -1,4 +1,4 @@
-"""Padding, causal and token masks on one matrix of scores: minus infinity, or times zero."""
+"""Padding, causal and token masks on a matrix of scores: added -inf or multiplied 0."""
 
 from __future__ import annotations
 
@@ -19,30 +19,34 @@ SCORES = "2 1 3, 1 2 0.5, 0.3 1 2"  # three words (S2 multiplies the mask into s
 
 @dataclass(frozen=True)
 class MaskedScores:
-    """Scores, who may look at whom, and the weights with either operator, in that order."""
+    """Scores, mask, and attention weights with either operator (`OPERATORS`).
+
+    Attributes:
+        allowed: True where the query may attend to the key.
+    """
 
     scores: Float[np.ndarray, "query key"]
     allowed: Bool[np.ndarray, "query key"]
     weights: Float[np.ndarray, "operator query key"]
 
     def leak(self, operator: str) -> Share:
-        """The weight on forbidden keys, a mean over the queries."""
+        """Return the total weight on forbidden keys, mean over queries."""
         result = self.weights[OPERATORS.index(operator)]
         return float(result[~self.allowed].sum() / len(result))
 
     @property
     def leaked(self) -> Share:
-        """What leaks where forbidden scores are multiplied by 0."""
+        """Weight on forbidden keys where their scores are multiplied by 0."""
         return self.leak("multiply")
 
     @property
     def worst(self) -> Share:
-        """The largest weight on forbidden keys that one query has under multiplication."""
+        """Largest total weight of one query on forbidden keys under multiplication."""
         result = np.where(self.allowed, 0, self.weights[OPERATORS.index("multiply")])
         return float(result.sum(axis=1).max())
 
     def compared(self) -> Facts:
-        """State what leaks to forbidden keys where scores are multiplied by 0."""
+        """State the weight on forbidden keys where scores are multiplied by 0."""
         closed = int((~self.allowed).sum())
         return Facts(
             "closed" if closed else "open", closed=closed, cells=self.allowed.size,
@@ -53,15 +57,22 @@ class MaskedScores:
 def masked(
     scores: str = SCORES, kind: str = "causal", pads: int = 1, hidden: int = 1
 ) -> MaskedScores:
-    """The weights of written scores under one of `KINDS`.
+    """Return the attention weights of typed scores under a mask.
 
-    "causal": a query sees itself and what stands before it. "padding": nobody sees the last `pads`
-    keys. "both": both. "token": nobody sees key `hidden`, from 1. As everywhere with padding, a pad
-    is hidden as a key; its own query still has a row, which nobody reads. Operators: -inf is added
-    before the softmax (Vaswani et al. 2017), or the score is multiplied by 0 (S2),
-    which leaves exp(0).
-    Raises ValueError for another kind, UserError "square" for scores that are no square, and what
-    `read` refuses.
+    Operators: -inf is added before the softmax (Vaswani et al. 2017), or the score is multiplied by
+    0 (S2), which leaves exp(0). As everywhere with padding, a padding token is masked as a key; its
+    own query still has a row, which is not used.
+
+    Args:
+        scores: a square matrix, see `normalization.read`.
+        kind: one of `MASK_KINDS`; "causal": a query attends to itself and earlier keys; "padding":
+            the last `pads` keys are masked; "both": both; "token": key `hidden` is masked.
+        pads: number of padding tokens.
+        hidden: the masked key, from 1.
+
+    Raises:
+        UserError: "square" for scores that are not square, and errors of `normalization.read`.
+        ValueError: the kind is unknown.
     """
     several = read(scores)
     result = several[0]

@@ -1,4 +1,4 @@
-"""LayerNorm, BatchNorm and RMSNorm of one small tensor, and which numbers share a mean."""
+"""LayerNorm, BatchNorm and RMSNorm of one small tensor, and the numbers that share a mean."""
 
 from __future__ import annotations
 
@@ -17,19 +17,24 @@ from seqviz.stats.facts import Facts
 NORM_KINDS = ("layer", "batch", "rms")
 NORM_AXES = ("all", "sentence", "word")
 PRINTED = "1 2 4, 2 3 4 | 3 4 4, 4 4 4"  # the tensor of S0
-MOST_WORDS, MOST_FEATURES = 8, 6  # of all sentences together; of a word
+MOST_WORDS, MOST_FEATURES = 8, 6  # words of all sentences together; numbers of a word
 _LARGEST = 1e6
-# The axes over which a number shares its mean and its variance: [batch, time, hidden].
+# Axes of [batch, time, hidden] over which mean and variance are taken.
 _AXES = {"layer": (2,), "rms": (2,), "batch": (0, 1)}
 
 
 @dataclass(frozen=True)
 class Normalized:
-    """A tensor normalized in one way.
+    """Tensor after one norm.
 
-    values: (x - mean) / deviation. mean: 0 for "rms". deviation: sqrt(variance + eps), for "rms"
-    sqrt(mean of squares + eps). All are nan for "batch" where a feature has one number: its
-    variance is no estimate, and PyTorch refuses.
+    All arrays are nan for "batch" where a feature has a single number: its variance is no estimate,
+    and PyTorch raises an error.
+
+    Attributes:
+        kind: one of `NORM_KINDS`.
+        values: (x - mean) / deviation.
+        mean: 0 for "rms".
+        deviation: sqrt(variance + eps); for "rms" sqrt(mean of squares + eps).
     """
 
     kind: str
@@ -40,9 +45,12 @@ class Normalized:
 
 @dataclass(frozen=True)
 class NormComparison:
-    """One tensor and what the three norms make of it, in the order of `KINDS`.
+    """One tensor and its three norms.
 
-    first: sentence and word, from 0, that stand first in it: of a part they are not (0, 0).
+    Attributes:
+        normalized: in the order of `NORM_KINDS`.
+        first: sentence and word, from 0 in the full tensor, of the first entry; not (0, 0) for a
+            part.
     """
 
     tensor: Float[np.ndarray, "batch time hidden"]
@@ -51,15 +59,28 @@ class NormComparison:
     first: tuple[int, int] = (0, 0)
 
     def of(self, kind: str) -> Normalized:
-        """What one of `KINDS` makes of the tensor."""
+        """Return the tensor after one of `NORM_KINDS`."""
         return self.normalized[NORM_KINDS.index(kind)]
 
     def at(self, kind: str, sentence: int, word: int, feature: int) -> Exact:
-        """What becomes of one number, counted from 0 in the whole tensor."""
+        """Return one normalized number.
+
+        Args:
+            kind: one of `NORM_KINDS`.
+            sentence: index in the full tensor, from 0.
+            word: likewise.
+            feature: likewise.
+        """
         return float(self.of(kind).values[self._index(sentence, word, feature)])
 
     def shared(self, sentence: int, word: int, feature: int) -> Facts:
-        """State with which numbers one shares its mean and deviation, under either norm."""
+        """State the numbers with a common mean and deviation under LayerNorm and BatchNorm.
+
+        Args:
+            sentence: index in the full tensor, from 0.
+            word: likewise.
+            feature: likewise.
+        """
         index = self._index(sentence, word, feature)
         layer, batch = self.of("layer"), self.of("batch")
         n_sentences, n_words, features = self.tensor.shape
@@ -72,7 +93,12 @@ class NormComparison:
         )  # fmt: skip
 
     def compared(self, full: NormComparison, *position: int) -> Facts:
-        """State what becomes of a number without the rest of the tensor, and with it."""
+        """State a normalized number without the rest of the tensor, and with it.
+
+        Args:
+            full: the norms of the full tensor.
+            *position: sentence, word and feature, from 0.
+        """
         return Facts(
             layer=self.at("layer", *position), batch=self.at("batch", *position),
             layer_before=full.at("layer", *position), batch_before=full.at("batch", *position),
@@ -83,11 +109,14 @@ class NormComparison:
 
 
 def read(text: str = PRINTED) -> Float[np.ndarray, "batch time hidden"]:
-    """ "1 2 4, 2 3 4 | 3 4 4, 4 4 4" as a tensor: sentences, in them words, in them numbers.
+    """Parse "1 2 4, 2 3 4 | 3 4 4, 4 4 4" as a tensor: sentences of words of numbers.
 
-    A semicolon between words is as good as a comma. Raises UserError "tensor" for what is no number
-    or larger than a million, "ragged" where words or sentences differ in size, "large_tensor"
-    beyond 8 words or 6 numbers a word, "comma" and "commas" for one between two digits.
+    A semicolon between words is read as a comma.
+
+    Raises:
+        UserError: "tensor" for a part that is not a number or exceeds a million, "ragged" where
+            words or sentences differ in size, "large_tensor" beyond 8 words or 6 numbers per word,
+            "comma" and "commas" for one between two digits.
     """
     parts = typed.cut(typed.without_decimal_commas(text), "|")
     sentences = [[word.split() for word in typed.cut(part, ",;")] for part in parts]
@@ -115,13 +144,20 @@ def _number(part: str) -> float:
 def normalize(
     tensor: Float[np.ndarray, "batch time hidden"], kind: str = "layer", eps: float = 1e-5
 ) -> Normalized:
-    """One norm, without the gain and the bias that a layer learns.
+    """Return a tensor after one norm, without learned gain and bias.
 
     "layer": mean and variance of each word over its features (Ba, Kiros & Hinton 2016). "batch": of
     each feature over all words of all sentences (Ioffe & Szegedy 2015), as in training. "rms":
     divided by the root mean square of the word, no mean subtracted (Zhang & Sennrich 2019). The
-    variance divides by the count, as PyTorch's norms do; eps is added to it. Raises ValueError for
-    another kind or an eps that is not positive.
+    variance divides by the count, as in PyTorch's norms.
+
+    Args:
+        tensor: the input.
+        kind: one of `NORM_KINDS`.
+        eps: added to the variance.
+
+    Raises:
+        ValueError: the kind is unknown, or eps is not positive.
 
     >>> normalize(np.array([[[1.0, 3.0]]]), eps=1e-12).values.round(3).tolist()
     [[[-1.0, 1.0]]]
@@ -149,11 +185,21 @@ def compare(
     part: str = "all",
     eps: float = 1e-5,
 ) -> NormComparison:
-    """The three norms of a written tensor, one of whose numbers has `added` to it.
+    """Return the three norms of a typed tensor after a change of one number.
 
-    sentence, word, feature: which one, from 0. part: one of `PARTS`: the whole tensor, the sentence
-    of that number alone (a batch of one), or its word alone (a length of one as well). Raises
-    ValueError for another part or a place beyond the tensor, and what `read` refuses.
+    Args:
+        text: the tensor, see `read`.
+        sentence: index of the number, from 0.
+        word: likewise.
+        feature: likewise.
+        added: added to that number.
+        part: one of `NORM_AXES`: the full tensor, only the sentence of that number (batch size 1),
+            or only its word (length 1, too).
+        eps: see `normalize`.
+
+    Raises:
+        UserError: errors of `read`.
+        ValueError: the part is unknown, or the index is out of range.
     """
     tensor = read(text)
     position = (sentence, word, feature)

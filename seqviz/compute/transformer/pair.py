@@ -1,4 +1,4 @@
-"""An encoder and a decoder that read a number and say it: settings, and what comes out."""
+"""Encoder-decoder that translates digits into number words: settings and results."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from seqviz.compute.transformer.spelling import LANGUAGES
 from seqviz.stats.facts import Facts
 from seqviz.stats.proportions import Proportion, of
 
-INPUTS = ("shifted", "unshifted")  # what the decoder reads at a place: the word before, or its own
-FED = ("own", "right")  # words: what it has written itself, or what is right
+INPUTS = ("shifted", "unshifted")  # decoder input at a position: the previous or the same word
+FED = ("own", "right")  # decoder input: its own words (free-running) or teacher forcing
 WIDTH, HEADS, HIDDEN = 32, 4, 64
-TEST = 200  # of the 1,000 numbers; they are not trained on
+TEST = 200  # held-out numbers, of 1,000
 
 
 @dataclass(frozen=True)
 class PairSettings(Settings):
-    """In which language the numbers are said, the seed, and how many updates there are.
+    """Language of the number words, random seed, and number of updates.
 
-    Raises ValueError when a setting is out of its range.
+    Raises:
+        ValueError: a setting is out of its range.
     """
 
     language: str = "english"
@@ -41,10 +42,11 @@ class PairSettings(Settings):
 
 @dataclass(frozen=True)
 class PairReport(TrainingRecord):
-    """Where the training stands after `update` of `total` updates.
+    """Progress of the training after `update` of `total` updates.
 
-    loss: mean cross-entropy in nats a word since the last report, in the order of `INPUTS`; the
-    decoder was fed the right words. nan at update 0.
+    Attributes:
+        loss: mean cross-entropy per word in nats since the last report, with teacher forcing, in
+            the order of `INPUTS`; nan at update 0.
     """
 
     loss: Float[np.ndarray, "input"]
@@ -52,11 +54,14 @@ class PairReport(TrainingRecord):
 
 @dataclass(frozen=True)
 class PairResult:
-    """Two pairs that differ in what their decoder was fed, and what they do on 200 other numbers.
+    """Two encoder-decoder pairs with different decoder inputs, and their test results.
 
-    forced: numbers of which every word was right while the right words were fed. written: the same
-    while the decoder was fed what it had written. weights: the matrices in the order of
-    `pair_training`, each with an axis for the two pairs. test: the 200 numbers.
+    Attributes:
+        loss: see `PairReport`.
+        test: the 200 held-out numbers.
+        forced: numbers with every word correct under teacher forcing.
+        written: the same when the decoder reads its own words.
+        weights: matrices in the order of `pair_training`, each with an axis for the two pairs.
     """
 
     settings: PairSettings
@@ -68,19 +73,29 @@ class PairResult:
     weights: tuple[np.ndarray, ...]
 
     def right(self, fed: str, how: str = "written") -> Proportion:
-        """How many of the 200 numbers are said right. how: "written" or "forced"."""
+        """Return the proportion of the 200 held-out numbers that are correct.
+
+        Args:
+            fed: one of `INPUTS`.
+            how: "written" or "forced".
+        """
         counts = self.forced if how == "forced" else self.written
         return of(int(counts[INPUTS.index(fed)]), len(self.test))
 
 
 @dataclass(frozen=True)
 class TranslatedNumber:
-    """One number on its way through a pair: what the decoder read at each place, and wrote there.
+    """Translation of one number, with the decoder's input and output at each position.
 
-    source: three digits, padding behind them. reads, writes: words. probability: of each written
-    word. self_attention: weights of the decoder's masked self-attention. cross: of its attention on
-    the source; 0 at padding. right: whether it is the number. trained: whether the pair had learned
-    this number.
+    Attributes:
+        source: three digits, then padding.
+        reads: words that the decoder reads.
+        writes: words that it writes.
+        probability: probability of each written word.
+        self_attention: weights of the decoder's masked self-attention.
+        cross: weights of its cross-attention to the source; 0 at padding.
+        right: True where the translation is correct.
+        trained: True where the number is in the training set.
     """
 
     number: int
@@ -94,19 +109,24 @@ class TranslatedNumber:
     trained: bool
 
     def of_head(self, name: str, head: int) -> Float[np.ndarray, "place key"]:
-        """ "own" or "cross" of a head, counted from 1; of 0 the mean of all."""
+        """Return the attention weights of a head.
+
+        Args:
+            name: "self_attention" or "cross".
+            head: the head, from 1; 0 for the mean of all.
+        """
         weights = getattr(self, name)
         result = weights.mean(axis=0) if head == 0 else weights[head - 1]
         return np.asarray(result)
 
     def sharpest(self, head: int) -> tuple[int, int, float]:
-        """The place whose cross-attention is most on one digit, the digit's place, the weight."""
+        """Return the position and digit with the largest cross-attention weight, and the weight."""
         weights = self.of_head("cross", head)
         index, digit = np.unravel_index(int(weights.argmax()), weights.shape)
         return int(index), int(digit), float(weights[index, digit])
 
     def summary(self, head: int) -> Facts:
-        """State whether the number is right, and where a head (0: their mean) looks most."""
+        """State the correctness, and the largest cross-attention weight of a head (0: mean)."""
         index, digit, weight = self.sharpest(head)
         return Facts(
             "right" if self.right else "wrong", number=self.number, word=self.writes[index],

@@ -1,4 +1,4 @@
-"""Train an encoder with a decoder to say numbers, twice: the decoder's input shifted, or not."""
+"""Training of two encoder-decoders on number words: decoder input shifted, or not."""
 
 from __future__ import annotations
 
@@ -52,17 +52,20 @@ def train_pair(
 
     Each has one encoder and one decoder layer, post-norm as in Vaswani et al. (2017), width 32, 4
     heads, 64 hidden units, sinusoidal positions, no bias and no dropout; the output matrix is the
-    decoder's embedding table (their 3.4). Sources shorter than three digits are padded, and nobody
-    sees the padding. Loss: mean cross-entropy of the words and of the end, with the right words fed
-    to the decoder: the word before each place ("shifted", with a start sign in front), or the word
-    at the place itself ("unshifted"). Both start from the same weights and read the same numbers.
-    Adam, warm-up over 100 updates, then down to zero.
+    decoder's embedding table (their 3.4). Sources shorter than three digits are padded, and the
+    padding is masked. Loss: mean cross-entropy of the words and the end token under teacher
+    forcing; the decoder reads the previous word ("shifted", with a start token in front) or the
+    word at the position itself ("unshifted"). Both start from the same weights and read the same
+    numbers. Adam, linear warm-up over 100 updates, then linear decay to zero. Deterministic for a
+    seed on one machine; torch's global random state is not changed.
 
-    `report` is called about fifty times, and again with the latest report whenever 0.4 s pass
-    without a new one; it may raise to stop the training. `device` is a torch device name.
-    Deterministic for a seed on one machine; torch's global random state is left alone.
+    Args:
+        settings: settings of the training.
+        report: called about fifty times, and again with the latest report after 0.4 s without a new
+            one; may raise to stop the training.
+        device: torch device.
     """
-    import torch  # two seconds, paid by the first training and not by the first visitor
+    import torch  # Imported on first use, because it takes two seconds.
 
     random = np.random.default_rng(settings.seed)
     order = random.permutation(MAX_NUMBER + 1)
@@ -104,11 +107,20 @@ def train_pair(
 def say(
     result: PairResult, text: str = "342", kind: str = "shifted", words: str = "own"
 ) -> TranslatedNumber:
-    """One number, read and said by one of the two pairs, at each place the likeliest word.
+    """Translate one number with one of the two pairs, by greedy decoding.
 
-    words: one of `FED`. At the place that it is about to fill, a decoder whose input is not shifted
-    and that is fed its own words reads the start sign: its word is not there yet. Raises UserError
-    "no_number" (`spelling.read`), and ValueError for another kind or other words.
+    With its own words, an unshifted decoder reads the start token at the position that it is about
+    to fill, because its word does not exist yet.
+
+    Args:
+        result: the trained pairs.
+        text: the number, see `spelling.read`.
+        kind: one of `INPUTS`.
+        words: one of `FED`.
+
+    Raises:
+        UserError: "no_number" (`spelling.read`).
+        ValueError: kind or words are unknown.
     """
     import torch
 
@@ -136,7 +148,12 @@ def say(
 def coded(
     numbers: Int[np.ndarray, "number"], language: str
 ) -> tuple[Int[np.ndarray, "number digit"], Int[np.ndarray, "number place"]]:
-    """Digits and words as places in their vocabularies; padding is 0 and -1."""
+    """Return digits and words as vocabulary indices; padding is 0 for digits and -1 for words.
+
+    Args:
+        numbers: the numbers.
+        language: one of `LANGUAGES`.
+    """
     positions = {word: at for at, word in enumerate(VOCABULARY[language])}
     source = np.zeros((len(numbers), DIGITS), int)
     words = np.full((len(numbers), MAX_NUMBER_WORDS[language] + 1), -1)
@@ -148,9 +165,9 @@ def coded(
 
 
 def fed(words: Tensor) -> Tensor:
-    """What either decoder reads while it learns, [input, number, place]: `words` shifted, or not.
+    """Return both decoder inputs under teacher forcing, [input, number, place]: shifted and not.
 
-    What stands behind the end is never attended to by a place that counts.
+    Positions behind the end token never affect a position that counts.
     """
     import torch
 
@@ -160,8 +177,10 @@ def fed(words: Tensor) -> Tensor:
 
 
 def _drawn(language: str, random: np.random.Generator) -> list[Tensor]:
-    """Both tables and the layers' matrices (encoder: 4; decoder: its own attention, 2; cross, 2;
-    feed-forward, 2), the same for both pairs. Tables have variance 1 / width."""
+    """Draw embedding tables (variance 1 / width) and matrices, the same for both pairs.
+
+    Matrices: encoder, 4; decoder: self-attention, 2, cross-attention, 2, feed-forward, 2.
+    """
     import torch
 
     from seqviz.compute.transformer.stack import glorot
@@ -178,10 +197,16 @@ def _drawn(language: str, random: np.random.Generator) -> list[Tensor]:
 def _passed(
     weights: Sequence[Tensor], source: Tensor, reads: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Scores of all words at all places, and the decoder's two attentions.
+    """Return the scores of all words at all positions, and the decoder's two attentions.
 
-    source: [number, digit]. reads: [input, number, place]. Gives [input, number, place, word],
-    [input, number, head, place, place], [input, number, head, place, digit].
+    Args:
+        weights: tables and matrices as in `_drawn`.
+        source: [number, digit].
+        reads: [input, number, place].
+
+    Returns:
+        [input, number, place, word], [input, number, head, place, place] and [input, number, head,
+        place, digit].
     """
     import torch
 
@@ -189,7 +214,7 @@ def _passed(
 
     table, words, *matrices = weights
     encode, own, cross, forward = (matrices[a:b] for a, b in ((0, 4), (4, 6), (6, 8), (8, 10)))
-    there = (source > 0)[None, :, None, None]  # padding is seen by nobody
+    there = (source > 0)[None, :, None, None]  # padding is masked
     memory = _embedded(table, source.expand(len(words), -1, -1))
     mixed = attend(memory, memory, encode[:2], HEADS, there)[0]
     memory = norm(memory + mixed)
@@ -205,7 +230,7 @@ def _passed(
 
 
 def _embedded(table: Tensor, ids: Tensor) -> Tensor:
-    """Rows of a table for each pair, times the root of the width, plus the position."""
+    """Return embedding rows for each pair, times sqrt(width), plus positions."""
     import torch
 
     first = table.shape[1] * torch.arange(len(table), device=ids.device)[:, None, None]
@@ -216,7 +241,7 @@ def _embedded(table: Tensor, ids: Tensor) -> Tensor:
 def _write(
     weights: Sequence[Tensor], source: Tensor, language: str
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Word by word, each the likeliest: what each place read when it wrote, and `_passed` of it."""
+    """Decode greedily; return the decoder's input at each step and the output of `_passed`."""
     import torch
 
     positions = MAX_NUMBER_WORDS[language] + 1
@@ -240,7 +265,7 @@ def _write(
 def _judged(
     weights: Sequence[Tensor], test: Int[np.ndarray, "number"], language: str
 ) -> tuple[Int[np.ndarray, "input"], Int[np.ndarray, "input"]]:
-    """How many test numbers are right, fed the right words and fed what was written."""
+    """Count the correct test numbers under teacher forcing and in free-running mode."""
     import torch
 
     device = weights[0].device

@@ -1,4 +1,4 @@
-"""Whole numbers and how they are spoken, in English and in Chinese: a small task of translation."""
+"""Whole numbers and their words in English and Chinese: a small translation task."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from seqviz.core.errors import UserError
 
 LANGUAGES = ("english", "chinese")
 MAX_NUMBER = 999
-DIGITS = 3  # of the longest source
+DIGITS = 3  # digits of the longest source
 START, END, PAD = "<s>", "</s>", "<pad>"
 _ONES = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
@@ -20,11 +20,15 @@ VOCABULARY = {
     "english": (START, END, *_ONES, *_TENS, "hundred"),
     "chinese": (START, END, *_CHINESE, "十", "百"),
 }
-MAX_NUMBER_WORDS = {"english": 4, "chinese": 5}  # words of the longest number, without the end
+MAX_NUMBER_WORDS = {"english": 4, "chinese": 5}  # without the end token
 
 
 def read(text: str) -> int:
-    """A number from 0 to 999 in digits. Raises UserError "no_number" for anything else."""
+    """Parse a number from 0 to 999 in digits.
+
+    Raises:
+        UserError: "no_number" for anything else.
+    """
     digits = normalize(text)
     if not (digits.isascii() and digits.isdigit() and len(digits.lstrip("0")) <= DIGITS):
         raise UserError(
@@ -34,10 +38,16 @@ def read(text: str) -> int:
 
 
 def spoken(number: int, language: str = "english") -> tuple[str, ...]:
-    """The words of a number from 0 to 999, without "and" and without hyphens.
+    """Return the words of a number from 0 to 999, without "and" and hyphens.
 
-    Chinese as it is read out: a zero where the tens are missing, and 十 alone for 10 to 19. Raises
-    ValueError for another number or language.
+    Chinese as it is read out: a zero for missing tens, and 十 alone for 10 to 19.
+
+    Args:
+        number: the number.
+        language: one of `LANGUAGES`.
+
+    Raises:
+        ValueError: number or language is out of range.
 
     >>> spoken(342), "".join(spoken(305, "chinese"))
     (('three', 'hundred', 'forty', 'two'), '三百零五')

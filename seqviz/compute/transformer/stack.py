@@ -1,7 +1,7 @@
-"""A block of a Transformer in plain torch, several runs side by side, without biases and gains.
+"""Transformer block in plain torch, several runs in parallel, without biases and gains.
 
-Weights have a leading axis `run`, and so has what they read: [run, token, width], or
-[run, batch, token, width].
+Weights and inputs have a leading axis `run`: inputs are [run, token, width] or [run, batch, token,
+width].
 """
 
 from __future__ import annotations
@@ -17,22 +17,42 @@ Layer = tuple[Tensor, ...]  # into [run, d, 3 d], out [run, d, d], up [run, d, d
 
 
 def glorot(random: np.random.Generator, runs: int, rows: int, columns: int) -> Tensor:
-    """Matrices as `nn.Transformer` draws them: uniform within sqrt(6 / (rows + columns))."""
+    """Draw matrices as in `nn.Transformer`: uniform within sqrt(6 / (rows + columns)).
+
+    Args:
+        random: random generator.
+        runs: number of matrices.
+        rows: input features.
+        columns: output features.
+    """
     bound = math.sqrt(6 / (rows + columns))
     return torch.from_numpy(bound * (2 * random.random((runs, rows, columns)) - 1))
 
 
 def layer(random: np.random.Generator, runs: int, width: int, hidden: int) -> Layer:
-    """The matrices of one block, drawn in this order: into, out, up, down."""
+    """Draw the matrices of one block, in this order: into, out, up, down.
+
+    Args:
+        random: random generator.
+        runs: number of runs.
+        width: width of the residual stream.
+        hidden: units of the feed-forward network.
+    """
     sizes = ((width, 3 * width), (width, width), (width, hidden), (hidden, width))
     return tuple(glorot(random, runs, *size) for size in sizes)
 
 
 def block(x: Tensor, weights: Layer, arrangement: str, heads: int) -> Tensor:
-    """Attention, then a feed-forward network with ReLU.
+    """Apply attention, then a feed-forward network with ReLU.
 
     "post": LN(x + f(x)) after each part (Vaswani et al. 2017). "pre": x + f(LN(x)) (Xiong et al.
     2020). "none": x + f(x). "plain": f(x), no residual connection and no norm.
+
+    Args:
+        x: input.
+        weights: matrices of the block.
+        arrangement: one of `depth.ARRANGEMENTS`.
+        heads: number of heads.
     """
     into, out, up, down = weights
     for part in (
@@ -51,10 +71,15 @@ def block(x: Tensor, weights: Layer, arrangement: str, heads: int) -> Tensor:
 def attend(
     x: Tensor, source: Tensor, weights: Sequence[Tensor], heads: int, allowed: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Multi-head attention (Vaswani et al. 2017, 3.2.2), and its weights [..., head, query, key].
+    """Return multi-head attention and its weights [..., head, query, key].
 
-    x asks for queries, `source` for keys and values: the same tensor in self-attention, the
-    encoder's output in cross-attention. allowed: which keys a query sees, broadcast to the weights.
+    Args:
+        x: input of the queries.
+        source: input of keys and values: x in self-attention, the encoder's output in
+            cross-attention.
+        weights: the matrices into and out (Vaswani et al. 2017, 3.2.2).
+        heads: number of heads.
+        allowed: True where a query may attend to a key; broadcast to the weights.
     """
     into, out = weights
     width = into.shape[1]
@@ -69,10 +94,15 @@ def attend(
 
 
 def linear(x: Tensor, weights: Tensor) -> Tensor:
-    """x W for each run: one multiplication of stacked matrices."""
+    """Return x W for each run, as one batched matrix product.
+
+    Args:
+        x: input.
+        weights: matrix of each run.
+    """
     return (x.flatten(1, -2) @ weights).unflatten(1, x.shape[1:-1])
 
 
 def norm(x: Tensor) -> Tensor:
-    """LayerNorm of every row, eps 1e-5."""
+    """Return the LayerNorm of every row, eps 1e-5."""
     return torch.nn.functional.layer_norm(x, x.shape[-1:])

@@ -1,4 +1,4 @@
-"""Train stacks of blocks that differ in their norms and residual connections, side by side."""
+"""Training of stacks of blocks with different norms and residual connections."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 BATCH = 16  # sequences per update and run
-_BEYOND = 1e30  # a loss that is larger is none
+_BEYOND = 1e30  # a loss from here on counts as diverged
 
 
 def train_stacks(
@@ -33,19 +33,22 @@ def train_stacks(
     report: Callable[[StackReport], None] | None = None,
     device: str = "cpu",
 ) -> StackResult:
-    """Train every arrangement of `stack.block` to reverse eight letters, twice each.
+    """Train every arrangement of `stack.block` to reverse eight letters, with two schedules.
 
-    Letters as vectors of width 64 plus sinusoidal positions, the blocks, a last norm where the
-    arrangement is "pre", a linear head at every place: which letter stands at the mirrored place?
-    4 heads, 256 hidden units. Loss: mean cross-entropy. Adam; its rate is the same all the time, or
-    rises over the first `warm_up` updates. All start from the same matrices (Glorot) and read the
-    same sequences, drawn anew for each update.
+    Letters are vectors of width 64 plus sinusoidal positions; then the blocks, a final norm where
+    the arrangement is "pre", and a linear head that predicts the letter at the mirrored position. 4
+    heads, 256 hidden units. Loss: mean cross-entropy. Adam; its rate is constant, or rises linearly
+    over the first `warm_up` updates. All start from the same matrices (Glorot) and read the same
+    sequences, drawn anew for each update. Deterministic for a seed on one machine; torch's global
+    random state is not changed.
 
-    `report` is called about fifty times, and again with the latest report whenever 0.4 s pass
-    without a new one; it may raise to stop the training. `device` is a torch device name.
-    Deterministic for a seed on one machine; torch's global random state is left alone.
+    Args:
+        settings: settings of the training.
+        report: called about fifty times, and again with the latest report after 0.4 s without a new
+            one; may raise to stop the training.
+        device: torch device.
     """
-    import torch  # two seconds, paid by the first training and not by the first visitor
+    import torch  # Imported on first use, because it takes two seconds.
 
     randoms = [np.random.default_rng([settings.seed, run]) for run in range(settings.runs)]
     start = _drawn(settings, randoms)
@@ -75,7 +78,7 @@ def train_stacks(
 
 
 def _drawn(settings: StackSettings, randoms: list[np.random.Generator]) -> list[Tensor]:
-    """Table of letters, head, and the matrices of all blocks; a run's own generator draws its."""
+    """Draw letter table, head and matrices of all blocks, each run from its own generator."""
     import torch
 
     from seqviz.compute.transformer.stack import glorot, layer
@@ -89,7 +92,7 @@ def _drawn(settings: StackSettings, randoms: list[np.random.Generator]) -> list[
 
 
 class _Network:
-    """One arrangement with one schedule: all runs, and what learns them."""
+    """All runs of one arrangement with one schedule, and their training step."""
 
     def __init__(self, arrangement: str, start: list[Tensor], device: str):
         import torch
@@ -101,7 +104,7 @@ class _Network:
         self.places = torch.from_numpy(table).float().to(device)
 
     def scores(self, letters: Tensor) -> Tensor:
-        """Of every letter at every place, [run, batch, place, letter]."""
+        """Return the scores of every letter at every position, [run, batch, place, letter]."""
         from seqviz.compute.transformer.stack import block, linear, norm
 
         table, head, *stack = self.weights

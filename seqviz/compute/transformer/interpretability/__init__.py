@@ -1,1 +1,1 @@
-"""A model taken apart: what each part adds, what it knows by layer, what is missed without."""
+"""Interpretability of a Transformer: logit attribution, lenses, ablation, induction heads."""

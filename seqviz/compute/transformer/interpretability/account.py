@@ -1,7 +1,7 @@
-"""A logit as a sum: what the embedding, each attention and each MLP of a decoder add to it.
+"""Direct logit attribution: contributions of embedding, attention and MLPs to a logit.
 
-The last normalization divides by a number that depends on all parts together; it is kept as it came
-out (frozen), so that what is left is linear (Elhage et al. 2021, "direct logit attribution").
+The scale of the last normalization depends on all parts together; it is frozen at its value in the
+forward pass, so that the rest is linear (Elhage et al. 2021, "direct logit attribution").
 """
 
 from __future__ import annotations
@@ -19,13 +19,18 @@ from seqviz.stats.facts import Facts
 
 @dataclass(frozen=True)
 class LogitAttribution:
-    """The logit of one token, or of one minus that of another, as a sum of parts.
+    """Logit of a token, or difference of two logits, as a sum of parts.
 
-    tokens: what was read; the logit is that of the token behind the last. target, against: the
-    tokens as they are shown; against is empty where there is no other. parts: what is added, in
-    the order of the stream: the embedding, then attention and MLP of each layer. logit: of the
-    model itself. probability, rank: of the target, rank 1 the likeliest. scale: what the last
-    normalization multiplied with.
+    Attributes:
+        tokens: the text; the logit is that of the token behind the last.
+        target: the token as displayed.
+        against: the token whose logit is subtracted, as displayed; "" for none.
+        parts: contributions in the order of the residual stream: the embedding, then attention and
+            MLP of each layer.
+        logit: the model's own logit, or difference.
+        probability: probability of the target.
+        rank: rank of the target; 1 is the likeliest.
+        scale: factor of the last normalization.
     """
 
     tokens: Tokens
@@ -39,48 +44,48 @@ class LogitAttribution:
 
     @property
     def layers(self) -> int:
-        """How many layers the model has."""
+        """Number of layers of the model."""
         return len(self.parts) // 2
 
     @property
     def total(self) -> Exact:
-        """The sum of all parts."""
+        """Sum of all parts."""
         return float(self.parts.sum())
 
     @property
     def gap(self) -> float:
-        """By how much the sum misses the model's own logit: rounding."""
+        """Absolute difference of the sum from the model's own logit: rounding."""
         return abs(self.total - self.logit)
 
     @property
     def attention(self) -> Float[np.ndarray, "layer"]:
-        """What the attentions add."""
+        """Contributions of attention."""
         return self.parts[1::2]
 
     @property
     def mlp(self) -> Float[np.ndarray, "layer"]:
-        """What the MLPs add."""
+        """Contributions of the MLPs."""
         return self.parts[2::2]
 
     @property
     def largest(self) -> int:
-        """The part that adds most in size."""
+        """Index of the part with the largest absolute contribution."""
         return int(np.abs(self.parts).argmax())
 
     most = deprecated.alias("largest_value")
 
     @property
     def largest_value(self) -> float:
-        """What that part adds."""
+        """Contribution of the part `largest`."""
         return float(self.parts[self.largest])
 
     @property
     def half(self) -> int:
-        """The part at which the running sum passes half of the logit for good."""
+        """First part from which on the running sum stays beyond half of the total."""
         return passed_for_good(self.parts)
 
     def summary(self) -> Facts:
-        """State the logit as a sum, and by how much the sum misses it."""
+        """State the logit as a sum of parts, and the rounding error of the sum."""
         return Facts(
             "difference" if self.against else "logit",
             target=self.target, against=self.against, logit=self.logit, layers=self.layers,
@@ -91,11 +96,16 @@ class LogitAttribution:
 
 @dataclass(frozen=True)
 class Split:
-    """One part of an account into its own parts: heads, or the foremost neurons and the rest.
+    """Contribution of one part, split into attention heads or neurons.
 
-    part: its number in the account. kind: "embedding", "attention" or "mlp". numbers: of heads or
-    neurons, the largest in size first for neurons, in their order for heads. values: what each
-    adds. rest: what the other neurons add together, and `others` how many they are.
+    Attributes:
+        part: index of the part in `LogitAttribution.parts`.
+        kind: "embedding", "attention" or "mlp".
+        numbers: indices of the heads in order, or of the neurons by descending absolute
+            contribution.
+        values: their contributions.
+        rest: total contribution of all other neurons.
+        others: their number.
     """
 
     part: int
@@ -107,30 +117,30 @@ class Split:
 
     @property
     def total(self) -> Exact:
-        """The sum of the units and the rest: the bar of the account."""
+        """Sum of the units and the rest: the contribution of the part."""
         return float(self.values.sum()) + self.rest
 
     @property
     def foremost(self) -> int:
-        """The number of the unit that adds most in size."""
+        """Index of the unit with the largest absolute contribution."""
         return int(self.numbers[np.abs(self.values).argmax()])
 
     def summary(self) -> Facts:
-        """State which unit adds most in size, and what is left for the others."""
+        """State the unit with the largest absolute contribution, and the rest."""
         value = float(self.values[np.abs(self.values).argmax()])
         return Facts(self.kind, total=self.total, best=self.foremost, value=value,
                      rest=self.rest, others=self.others)  # fmt: skip
 
 
 def part_location(part: int) -> tuple[str, int]:
-    """The kind and the layer of a part: 0 is the embedding (layer -1), 1 attention of layer 0."""
+    """Return kind and layer of a part: 0 is the embedding (layer -1), 1 attention of layer 0."""
     if part == 0:
         return "embedding", -1
     return ("mlp" if part % 2 == 0 else "attention"), (part - 1) // 2
 
 
 def passed_for_good(parts: Float[np.ndarray, "part"]) -> int:
-    """The first part from which on the running sum stays beyond half of the whole sum."""
+    """Return the first part from which on the running sum stays beyond half of the total."""
     share = np.cumsum(parts) / (parts.sum() or 1.0)
     below = np.flatnonzero(share < 0.5)
     return min(int(below[-1]) + 1 if below.size else 0, len(parts) - 1)
@@ -139,7 +149,15 @@ def passed_for_good(parts: Float[np.ndarray, "part"]) -> int:
 def foremost(
     values: Float[np.ndarray, "unit"], count: int
 ) -> tuple[Int[np.ndarray, "kept"], Float[np.ndarray, "kept"], float]:
-    """The units that add most in size, what each adds, and what all others add together."""
+    """Select the units with the largest absolute contributions.
+
+    Args:
+        values: contribution of each unit.
+        count: number of units selected.
+
+    Returns:
+        Their indices, their contributions, and the total contribution of all others.
+    """
     order = np.argsort(-np.abs(values), kind="stable")[:count]
     rest = float(np.delete(values, order).sum())
     return order, values[order], rest

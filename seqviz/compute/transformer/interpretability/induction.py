@@ -1,7 +1,7 @@
-"""What a decoder gains from having seen the same tokens before, and which heads it needs for it.
+"""Induction heads of a decoder: gain of bits on repeated tokens, and its loss without heads.
 
-Olsson et al. (2022): a head whose query looks at the token that came next the first time (its map
-of weights has a stripe) copies; such heads are named induction heads.
+An induction head attends from a token to the token that followed its first occurrence (a stripe in
+its attention map), and copies it (Olsson et al. 2022).
 """
 
 from __future__ import annotations
@@ -21,15 +21,20 @@ HEAD_CHOICES = ("best", "random")
 
 @dataclass(frozen=True)
 class Induction:
-    """Sequences of random tokens, each read twice in a row, with heads of a decoder switched off.
+    """Sequences of random tokens, each repeated once, with heads of a decoder ablated.
 
-    heads: layer and head of those with the strongest stripe on other sequences than these, the
-    strongest first. stripe: what each gives to the token that came next the first time, a mean over
-    the queries of the second copy. maps: the weights of each, a mean over the sequences; queries
-    and keys from 0. losses: bits of each token but the first, with so many heads off (0 to all of
-    `heads`): the foremost of `heads` ("best"), or as many drawn from all others ("random"), anew
-    for each sequence. even: the stripe of a head that gives all it may see alike. all_heads, words:
-    of the model. pieces: the tokens, where there is one sequence only.
+    Attributes:
+        heads: layer and head of those with the strongest stripe on other sequences, strongest
+            first.
+        stripe: weight of each on the token that followed the first occurrence, mean over the
+            queries of the second copy.
+        maps: attention weights of each, mean over the sequences.
+        losses: bits of each token but the first with 0 to all of `heads` ablated: the strongest
+            ("best"), or as many of all other heads, drawn anew for each sequence ("random").
+        even: stripe of a head with uniform attention.
+        all_heads: number of heads of the model.
+        words: size of its vocabulary.
+        pieces: tokens, for a single sequence only.
     """
 
     heads: Int[np.ndarray, "rank 2"]
@@ -43,7 +48,7 @@ class Induction:
 
     @property
     def sequences(self) -> int:
-        """How many there are."""
+        """Number of sequences."""
         return len(self.stripe)
 
     @property
@@ -53,44 +58,59 @@ class Induction:
 
     @property
     def alike(self) -> float:
-        """Bits of a token if all of the vocabulary were as likely."""
+        """Bits of a token under a uniform distribution over the vocabulary."""
         return math.log2(self.words)
 
     @property
     def first(self) -> float:
-        """Bits of a token of the first copy, with all heads; the first token has no prediction."""
+        """Bits per token of the first copy with all heads; its first token is not predicted."""
         return float(self.losses[0, 0, :, : self.length - 1].mean())
 
     @property
     def second(self) -> float:
-        """Bits of a token of the second copy but its first, which nothing announces; all heads."""
+        """Bits per token of the second copy with all heads, without its unpredictable first one."""
         return float(self.losses[0, 0, :, self.length :].mean())
 
     def loss(self, kind: str, off: int) -> Estimate:
-        """Bits of each token but the first, a mean over the sequences."""
+        """Return the bits of each token but the first, mean over sequences.
+
+        Args:
+            kind: one of `HEAD_CHOICES`.
+            off: number of ablated heads.
+        """
         return mean_ci(self._of(kind, off), source="sequences")
 
     def gain(self, kind: str, off: int) -> Estimate:
-        """By how many bits the second copy is cheaper than the first, with these heads off."""
+        """Return the difference in bits per token, first copy minus second.
+
+        Args:
+            kind: one of `HEAD_CHOICES`.
+            off: number of ablated heads.
+        """
         values = self._of(kind, off)
         copies = values[:, : self.length - 1].mean(1), values[:, self.length :].mean(1)
         return paired_difference(*copies, source="sequences")
 
     def gain_left(self, kind: str, off: int) -> Share:
-        """What is left of the gain that the model has with all its heads."""
+        """Return the gain as a share of the gain of the full model.
+
+        Args:
+            kind: one of `HEAD_CHOICES`.
+            off: number of ablated heads.
+        """
         return float(self.gain(kind, off).mean / self.gain(kind, 0).mean)
 
     def stripe_of(self, rank: int) -> ShareEstimate:
-        """The stripe of the head of this rank, from 0; a mean over the sequences."""
+        """Return the stripe of the head of this rank, from 0; mean over sequences."""
         return mean_ci(self.stripe[:, rank], source="sequences").clip(0, 1)
 
     def name(self, rank: int) -> str:
-        """Layer and head of this rank, as "18.6"."""
+        """Return layer and head of this rank, such as "18.6"."""
         layer, head = self.heads[rank]
         return f"{layer}.{head}"
 
     def summary(self, off: int) -> Facts:
-        """State what the second copy gains, with all heads and with so many off."""
+        """State the gain of the second copy, with all heads and with `off` of them ablated."""
         variant = ("many" if self.sequences > 1 else "one") + ("" if off else "_none")
         return Facts(
             variant, sequences=self.sequences, first=self.first, second=self.second, off=off,
@@ -107,9 +127,13 @@ class Induction:
 def stripe(
     weights: Float[np.ndarray, "*head query key"], length: int
 ) -> Float[np.ndarray, "*head"]:
-    """The mean weight of the second copy on the token that came next the first time.
+    """Return the mean weight of the second copy on the token that followed the first occurrence.
 
-    Of all queries of the second copy but its last, whose next token the first copy does not have.
+    The mean is over all queries of the second copy but its last, which has no such token.
+
+    Args:
+        weights: attention weights.
+        length: tokens of one copy.
     """
     queries = length + np.arange(length - 1)
     return np.asarray(weights[..., queries, queries - length + 1].mean(-1))

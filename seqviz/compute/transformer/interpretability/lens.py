@@ -1,4 +1,4 @@
-"""What a model would say after each layer: the stream there, read by the model's own last step."""
+"""Logit lens: prediction of a model from the residual stream after each layer."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from seqviz.stats.facts import Facts
 
 @dataclass(frozen=True)
 class Lens:
-    """The logit lens (nostalgebraist 2020): layers x the last tokens of a text.
+    """Logit lens (nostalgebraist 2020) on the last tokens of a text.
 
-    tokens: what was read. pieces: those that are looked at. likeliest: the token that is likeliest
-    by the stream of a layer at a place; row 0 is the embedding, the last row the model's own
-    output. probability: its own. answer: the probability of the token that is likeliest in the
-    end, at the same place. bits: KL divergence of the distribution in the end from that of the
-    layer, in bits. decoder: whether a place stands for the token behind it, or for its own (an
-    encoder fills in).
+    Row 0 is the embedding, the last row the model's own output.
+
+    Attributes:
+        pieces: the tokens examined.
+        likeliest: likeliest token by the stream of each row.
+        probability: its probability.
+        answer: probability, in each row, of the token that the last row predicts.
+        bits: KL divergence of the final distribution from that of the row, in bits.
+        decoder: True where a position predicts the next token; an encoder predicts the token there.
     """
 
     tokens: Tokens
@@ -35,11 +38,11 @@ class Lens:
 
     @property
     def rows(self) -> int:
-        """The embedding and the layers."""
+        """Number of rows: the embedding and the layers."""
         return len(self.likeliest)
 
     def settled_layer(self, index: int) -> int:
-        """The first row from which on the likeliest token at a place is that of the end."""
+        """Return the first row from which on the likeliest token is the final one."""
         last = self.likeliest[-1][index]
         others = [row for row in range(self.rows) if self.likeliest[row][index] != last]
         return others[-1] + 1 if others else 0
@@ -48,24 +51,24 @@ class Lens:
 
     @property
     def median_settled_layer(self) -> int | float:
-        """The median of that row over all places: a whole row, or half between two."""
+        """Median of `settled_layer` over all positions: a whole number, or half between two."""
         result = float(np.median([self.settled_layer(k) for k in range(len(self.pieces))]))
         return int(result) if result.is_integer() else result
 
     def chance_of(self, index: int) -> Probability:
-        """The probability of the likeliest token in the end."""
+        """Return the probability of the final prediction."""
         return float(self.probability[-1, index])
 
     def before_settled(self, index: int) -> Probability:
-        """What the answer had one row before it became the likeliest for good."""
+        """Return the probability of the final prediction one row before `settled_layer`."""
         return float(self.answer[max(0, self.settled_layer(index) - 1), index])
 
     def largest_bits(self, index: int) -> float:
-        """How far a reading at a place is away from the end, at the most."""
+        """Return the largest divergence of a row from the final distribution, in bits."""
         return float(self.bits[:-1, index].max(initial=0))
 
     def summary(self, index: int) -> Facts:
-        """State with what the model ends at a place, and from which row on it is likeliest."""
+        """State the final prediction at a position, and its probability before it settles."""
         return Facts(
             "committed" if self.settled_layer(index) else "always",
             token=self.pieces[index], answer=self.likeliest[-1][index],

@@ -1,4 +1,4 @@
-"""What a prediction loses when something is taken from one layer of the model, for every layer."""
+"""Layer ablation: change of a prediction when one part of one layer is removed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from seqviz.core.units import Fraction, Share
 from seqviz.stats.estimate import Estimate, mean_ci
 from seqviz.stats.facts import Facts
 
-# Switched off: attention, MLP, the residual connections, the normalizations. Then a layer is left
-# out, changes places with the next one, or is run twice.
+# The first four remove a part: attention, MLP, residual connections, normalizations. The others
+# skip a layer, swap it with the next one, or run it twice.
 CHANGES = ("attention", "mlp", "residual", "norm", "skip", "swap", "repeat")
 
 
@@ -23,10 +23,12 @@ CHANGES = ("attention", "mlp", "residual", "norm", "skip", "swap", "repeat")
 class Ablation:
     """One text under one change of each layer, one layer at a time.
 
-    change: one of `CHANGES`. bits: KL divergence of the next token's distribution, untouched
-    against changed, in bits; nan where it is not known yet. before: the likeliest token of the
-    untouched model. after: that under the change of each layer, empty where it is not known. Of a
-    swap the last layer has none after it: one less.
+    Attributes:
+        change: one of `CHANGES`.
+        bits: KL divergence of the next-token distribution, unchanged from changed, in bits; nan
+            where not computed yet. A swap has none for the last layer.
+        before: likeliest token of the unchanged model.
+        after: likeliest token under the change of each layer; "" where not computed yet.
     """
 
     change: str
@@ -36,29 +38,29 @@ class Ablation:
 
     @property
     def largest(self) -> int:
-        """The layer whose change moves the prediction most, of those that are known."""
+        """Layer with the largest divergence, of those computed."""
         return int(np.nan_to_num(self.bits, nan=-1.0).argmax())
 
     most = deprecated.alias("largest_shift")
 
     @property
     def largest_shift(self) -> float:
-        """How far it moves it, in bits."""
+        """Largest divergence in bits."""
         return float(np.nanmax(self.bits, initial=0.0))
 
     @property
     def median(self) -> float:
-        """The median over the layers, in bits."""
+        """Median over the layers, in bits."""
         finite = self.bits[np.isfinite(self.bits)]
         return float(np.median(finite)) if finite.size else 0.0
 
     @property
     def same(self) -> Fraction:
-        """Layers under whose change the likeliest token stays what it is, of how many."""
+        """Number of layers whose change keeps the likeliest token, and of all layers."""
         return sum(piece == self.before for piece in self.after), len(self.bits)
 
     def summary(self) -> Facts:
-        """State the layer that is missed most, against the median of all."""
+        """State the layer with the largest divergence, against the median."""
         same, layers = self.same
         return Facts(
             layer=self.largest, most=self.largest_shift, after=self.after[self.largest],
@@ -70,8 +72,9 @@ class Ablation:
 class AblationSweep:
     """Many texts under every change of each layer.
 
-    bits: as in `Removal`, nan for a swap of the last layer. is_unchanged: whether the likeliest
-    token stayed.
+    Attributes:
+        bits: as in `Ablation`; nan for a swap of the last layer.
+        is_unchanged: True where the likeliest token stays the same.
     """
 
     bits: Float[np.ndarray, "change text layer"]
@@ -80,32 +83,42 @@ class AblationSweep:
     tokens: int
 
     def of(self, change: str) -> Float[np.ndarray, "text layer"]:
-        """The bits of one change, without a layer that has none."""
+        """Return the bits of one change, without layers that have none."""
         result = self.bits[CHANGES.index(change)]
         return result[:, np.isfinite(result).all(0)]
 
     def means(self, change: str) -> Estimate:
-        """The mean over the texts, of each layer."""
+        """Return the bits of each layer, mean over texts."""
         return mean_ci(self.of(change), source="texts")
 
     def largest(self, change: str) -> int:
-        """The layer with the largest mean."""
+        """Return the layer with the largest mean."""
         return int(self.means(change).mean.argmax())
 
     def mean_of(self, change: str, layer: int) -> Estimate:
-        """The mean of one layer."""
+        """Return the bits of one layer, mean over texts.
+
+        Args:
+            change: one of `CHANGES`.
+            layer: the layer, from 0.
+        """
         return self.means(change)[layer]
 
     def median(self, change: str) -> float:
-        """The median of the means of all layers."""
+        """Return the median over layers of the mean bits."""
         return float(np.median(self.means(change).mean))
 
     def kept_share(self, change: str, layer: int) -> Share:
-        """The share of the texts whose likeliest token stays."""
+        """Return the share of texts with an unchanged likeliest token.
+
+        Args:
+            change: one of `CHANGES`.
+            layer: the layer, from 0.
+        """
         return float(self.is_unchanged[CHANGES.index(change)][:, layer].mean())
 
     def summary(self, change: str) -> Facts:
-        """State the layer that is missed most on average, against the median of all."""
+        """State the layer with the largest mean divergence, against the median."""
         layer = self.largest(change)
         return Facts(
             texts=self.texts, tokens=self.tokens, layer=layer, mean=self.mean_of(change, layer),
@@ -114,12 +127,22 @@ class AblationSweep:
 
 
 def of_change(ablations: Sequence[Ablation], change: str) -> Ablation:
-    """The one of this name."""
+    """Return the ablation of this change.
+
+    Args:
+        ablations: one for each change.
+        change: one of `CHANGES`.
+    """
     return next(item for item in ablations if item.change == change)
 
 
 def divergence(
     before: Float[np.ndarray, "vocabulary"], after: Float[np.ndarray, "row vocabulary"]
 ) -> Float[np.ndarray, "row"]:
-    """KL(before || after) in bits, of logarithms of probabilities (natural)."""
+    """Return KL(before || after) in bits.
+
+    Args:
+        before: natural log-probabilities.
+        after: likewise, one row for each change.
+    """
     return (np.exp(before) * (before - after)).sum(-1) / math.log(2)
