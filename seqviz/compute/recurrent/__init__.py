@@ -1,4 +1,4 @@
-"""Recurrent cells, their wirings, and what is trained with them."""
+"""Recurrent cells, their wirings, and the networks trained with them."""
 
 from seqviz.compute.recurrent.cells import (
     GRU,

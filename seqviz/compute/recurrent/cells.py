@@ -1,21 +1,23 @@
-"""RNN, LSTM and GRU, written to be read: every quantity of every step, forward and backward.
+"""RNN, LSTM and GRU in numpy with every quantity of every step, forward and backward.
 
-PyTorch's fused modules train; this kernel shows. For equal weights both give the same numbers
-(`tests/compute/recurrent/test_cells.py`: states, gates and gradients, to 1e-12 in float64).
+PyTorch's fused modules train; this reference implementation shows the intermediate values. For
+equal weights both give the same numbers (`tests/compute/recurrent/test_cells.py`: states, gates and
+gradients, to 1e-12 in float64).
 
-A cell says three things:
+A cell has three methods:
 
 * `forward`: the states and gates of all steps, as a trace;
 * `slopes`: the derivatives of that trace's elementwise parts, for all steps at once;
-* `pullback`: one step of backpropagation through time. It takes dJ/d(state after the step) and
-  gives dJ/d(state before it). Every gradient here is made of it: a row of the step's Jacobian is
-  the pullback of a unit vector, and the product of many Jacobians is that row pulled back further.
+* `pullback`: one step of backpropagation through time (a vector-Jacobian product). It takes
+  dJ/d(state after the step) and returns dJ/d(state before it). Every gradient here is made of it: a
+  row of the step's Jacobian is the pullback of a unit vector, and the product of many Jacobians is
+  that row pulled back further.
 
 Time comes first, then any batch axes, then units. `hidden[0]` is the initial state, `hidden[t]` the
 state after input t, t = 1 ... T; gates and pre-activations have no entry for t = 0, so that
-`update_gate[t - 1]` made `hidden[t]`. Conventions in which texts and libraries differ are fields of
-the cell; the defaults are PyTorch's. Weights keep PyTorch's layout: blocks of `hidden` rows, one
-block a gate, in the order i f g o (LSTM) and r z n (GRU).
+`update_gate[t - 1]` made `hidden[t]`. Conventions that differ between texts and libraries are
+fields of the cell; the defaults are PyTorch's. Weights keep PyTorch's layout: blocks of `hidden`
+rows, one block per gate, in the order i f g o (LSTM) and r z n (GRU).
 """
 
 from __future__ import annotations
@@ -28,14 +30,15 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 Inputs = Float[np.ndarray, "time *batch input"]
-Array = Any  # numpy, or torch where a GPU multiplies: `pullback` uses what both understand
+Array = Any  # numpy, or torch on a GPU: `pullback` uses only operations of both
 
 
 @dataclass(frozen=True)
 class RecurrentWeights:
     """Parameters of one layer in one direction, or their gradients.
 
-    peephole: rows i, f, o (LSTM with peepholes only).
+    Attributes:
+        peephole: rows i, f, o (LSTM with peepholes only).
     """
 
     input_hidden: Float[np.ndarray, "gates_hidden input"]
@@ -50,25 +53,30 @@ class RecurrentWeights:
         return self.hidden_hidden.shape[1]
 
     def block(self, gate: int) -> Float[np.ndarray, "hidden hidden"]:
-        """The recurrent matrix of one gate."""
+        """Return the recurrent matrix of one gate."""
         return self.hidden_hidden[gate * self.hidden : (gate + 1) * self.hidden]
 
 
 class State(NamedTuple):
-    """What a cell hands to its next step, or a gradient of it; only the LSTM has a cell state."""
+    """State of a cell between two steps, or its gradient; only the LSTM has a cell state."""
 
     hidden: Array
     cell_state: Array | None = None
 
     def each(self, change: Callable[[Array], Array]) -> State:
-        """The same with every part changed that is there."""
+        """Return the state with every part that is not None changed."""
         return State(*(None if part is None else change(part) for part in self))
 
 
 class Pulled(NamedTuple):
-    """One step back: dJ/d(state before), and dJ/d(pre-activations) on both sides of the step.
+    """Gradients of one step backward.
 
     The two sides differ only for a GRU with the reset after the product.
+
+    Attributes:
+        state: dJ/d(state before the step).
+        input_side: dJ/d(pre-activations) on the input side.
+        hidden_side: dJ/d(pre-activations) on the hidden side.
     """
 
     state: State
@@ -87,7 +95,7 @@ class RNNTrace:
 
 @dataclass(frozen=True)
 class LSTMTrace:
-    """States and gates of an LSTM; preactivation has the blocks i, f, g, o."""
+    """States and gates of an LSTM; `preactivation` has the blocks i, f, g, o."""
 
     inputs: Inputs
     hidden: Float[np.ndarray, "time_1 *batch hidden"]
@@ -101,9 +109,10 @@ class LSTMTrace:
 
 @dataclass(frozen=True)
 class GRUTrace:
-    """States and gates of a GRU; preactivation has the blocks r, z, n.
+    """States and gates of a GRU; `preactivation` has the blocks r, z, n.
 
-    recurrent: what the past contributes to n before the reset gate touches it (reset "after").
+    Attributes:
+        recurrent: recurrent term of n, before the reset gate multiplies it (reset "after").
     """
 
     inputs: Inputs
@@ -119,19 +128,24 @@ Trace = RNNTrace | LSTMTrace | GRUTrace
 
 
 def sigmoid(a: Array, out: Array | None = None) -> Array:
-    """1 / (1 + e^-a), without overflow and with full relative precision at both ends."""
+    """Return 1 / (1 + e^-a), without overflow and with full relative precision at both ends.
+
+    Args:
+        a: input.
+        out: array for the result.
+    """
     small = np.exp(np.copysign(a, -1.0))  # e^-|a|
     return np.divide(np.exp(np.minimum(a, 0.0)), 1 + small, out)
 
 
 def sigmoid_slope(a: Array) -> Array:
-    """Derivative of the sigmoid, s(a) s(-a): it does not round to zero where s rounds to one."""
+    """Return the derivative of the sigmoid, s(a) s(-a); it stays nonzero where s rounds to 1."""
     small = np.exp(-np.abs(a))
     return small / (1 + small) ** 2
 
 
 def tanh_slope(a: Array) -> Array:
-    """Derivative of tanh, 1 / cosh(a)^2: 1 - tanh(a)^2 would be exactly zero from |a| = 19 on."""
+    """Return the derivative of tanh as 1 / cosh(a)^2; 1 - tanh(a)^2 would be 0 from |a| = 19 on."""
     return 4 * sigmoid_slope(2 * a)
 
 
@@ -149,11 +163,11 @@ _SLOPES: dict[str, Callable[[Array], Array]] = {
 
 @dataclass(frozen=True)
 class RNN:
-    """h_t = phi(W x_t + b + U h_{t-1} + b'), Elman (1990); phi: tanh, relu or linear."""
+    """Elman RNN (1990): h_t = phi(W x_t + b + U h_{t-1} + b'); phi is tanh, relu or linear."""
 
     activation: Literal["tanh", "relu", "linear"] = "tanh"
 
-    blocks = 1  # of rows in the weights
+    blocks = 1  # row blocks of the weights
 
     class Slopes(NamedTuple):
         """phi' at every step."""
@@ -167,7 +181,14 @@ class RNN:
         initial: State,
         forced: None = None,
     ) -> RNNTrace:
-        """All states. A linear or ReLU network may overflow: its states are then infinite."""
+        """Return all states; a linear or ReLU network may overflow to infinite states.
+
+        Args:
+            weights: parameters.
+            inputs: the sequence.
+            initial: state before the first step.
+            forced: None, because an RNN has no gates.
+        """
         phi = _ACTIVATIONS[self.activation]
         from_input = inputs @ weights.input_hidden.T + weights.input_bias + weights.hidden_bias
         back = weights.hidden_hidden.T
@@ -180,23 +201,36 @@ class RNN:
         return RNNTrace(inputs, h, a)
 
     def slopes(self, weights: RecurrentWeights, trace: RNNTrace) -> Slopes:
-        """phi'(a_t)."""
+        """Return phi'(a_t).
+
+        Args:
+            weights: parameters.
+            trace: result of `forward`.
+        """
         return self.Slopes(_SLOPES[self.activation](trace.preactivation))
 
     def pullback(self, weights: RecurrentWeights, slopes: Slopes, after: State) -> Pulled:
-        """dJ/dh_{t-1} = U^T diag(phi'(a_t)) dJ/dh_t."""
+        """Return dJ/dh_{t-1} = U^T diag(phi'(a_t)) dJ/dh_t.
+
+        Args:
+            weights: parameters.
+            slopes: derivatives of the step, see `at`.
+            after: dJ/d(state after the step).
+        """
         da = slopes.activation * after.hidden
         return Pulled(State(da @ weights.hidden_hidden), da, da)
 
 
 @dataclass(frozen=True)
 class LSTM:
-    """c_t = f c_{t-1} + i g, h_t = o tanh(c_t), with gates i, f, o and candidate g = tanh(...).
+    """LSTM: c_t = f c_{t-1} + i g, h_t = o tanh(c_t), gates i, f, o, candidate g = tanh(...).
 
-    forget: "learned" (Gers, Schmidhuber and Cummins 2000) or "one", the cell of Hochreiter and
-    Schmidhuber (1997): f = 1, its block of the weights is not used. output: "tanh", or "linear" for
-    the texts that write h_t = o c_t. peephole: i and f also see c_{t-1}, o sees c_t (Gers and
-    Schmidhuber 2000), each unit its own.
+    Attributes:
+        forget: "learned" (Gers, Schmidhuber and Cummins 2000) or "one", the cell of Hochreiter and
+            Schmidhuber (1997): f = 1, its block of the weights is not used.
+        output: "tanh", or "linear" for the texts with h_t = o c_t.
+        peephole: True where i and f also see c_{t-1}, and o sees c_t (Gers and Schmidhuber 2000),
+            each unit its own.
     """
 
     forget: Literal["learned", "one"] = "learned"
@@ -206,9 +240,13 @@ class LSTM:
     blocks = 4
 
     class Slopes(NamedTuple):
-        """memory: d c_t / d (pre-activations of i, f, g), a block each. to_output: d h_t / d a_o.
+        """Elementwise derivatives of an LSTM step.
 
-        to_memory: d h_t / d c_t, through the output's tanh (and its peephole). retention: f.
+        Attributes:
+            memory: d c_t / d (pre-activations of i, f, g), one block each.
+            to_output: d h_t / d a_o.
+            to_memory: d h_t / d c_t, through the output's tanh and its peephole.
+            retention: f.
         """
 
         memory: Array
@@ -219,7 +257,14 @@ class LSTM:
     def forward(
         self, weights: RecurrentWeights, inputs: Inputs, initial: State, forced: Array | None = None
     ) -> LSTMTrace:
-        """All states and gates."""
+        """Return all states and gates.
+
+        Args:
+            weights: parameters.
+            inputs: the sequence.
+            initial: state before the first step.
+            forced: see `run`.
+        """
         n, peep = weights.hidden, self._peephole(weights)
         from_input = inputs @ weights.input_hidden.T + weights.input_bias + weights.hidden_bias
         back = weights.hidden_hidden.T
@@ -235,7 +280,7 @@ class LSTM:
             np.add(from_input[t], h[t] @ back, rows[t])
             if self.peephole:
                 a_if[t] += peep[:2] * c[t][..., None, :]
-            sigmoid(a[t], gates[t])  # g is overwritten, in one call less
+            sigmoid(a[t], gates[t])  # one call for all four blocks; g is overwritten below
             if self.forget == "one":
                 f[t] = 1
             np.tanh(a_g[t], g[t])
@@ -249,7 +294,12 @@ class LSTM:
         return LSTMTrace(inputs, h, c, a, i, f, g, o)
 
     def slopes(self, weights: RecurrentWeights, trace: LSTMTrace) -> Slopes:
-        """The elementwise derivatives of both equations."""
+        """Return the elementwise derivatives of both equations.
+
+        Args:
+            weights: parameters.
+            trace: result of `forward`.
+        """
         i, f, g, o = np.moveaxis(trace.preactivation, -2, 0)
         before, after = trace.cell_state[:-1], trace.cell_state[1:]
         forgetting = sigmoid_slope(f) if self.forget == "learned" else np.zeros_like(f)
@@ -269,7 +319,13 @@ class LSTM:
         )
 
     def pullback(self, weights: RecurrentWeights, slopes: Slopes, after: State) -> Pulled:
-        """Down from h_t into c_t, then back along c (times f) and through the four gates."""
+        """Return the gradients through h_t into c_t, then along c (times f) and through the gates.
+
+        Args:
+            weights: parameters.
+            slopes: derivatives of the step, see `at`.
+            after: dJ/d(state after the step).
+        """
         dc = after.hidden * slopes.to_memory
         if after.cell_state is not None:
             dc = dc + after.cell_state
@@ -296,12 +352,14 @@ class LSTM:
 
 @dataclass(frozen=True)
 class GRU:
-    """h_t = z h_{t-1} + (1 - z) n, with gates r and z and candidate n = tanh(...), Cho et al. 2014.
+    """GRU (Cho et al. 2014): h_t = z h_{t-1} + (1 - z) n, gates r, z, candidate n = tanh(...).
 
-    update: what z multiplies, the old state ("keep", PyTorch and Cho et al.) or the candidate
-    ("write", Chung et al. 2014 and most textbooks); one is the other with z replaced by 1 - z.
-    reset: "after" the product, n = tanh(W x + b + r (U h + b')) (PyTorch, cuDNN), or "before" it,
-    n = tanh(W x + b + U (r h) + b') (Cho et al. 2014). These two are different networks.
+    Attributes:
+        update: factor of z, the old state ("keep", PyTorch and Cho et al.) or the candidate
+            ("write", Chung et al. 2014 and most textbooks); they are equivalent, with z replaced by
+            1 - z.
+        reset: "after" the product, n = tanh(W x + b + r (U h + b')) (PyTorch, cuDNN), or "before"
+            it, n = tanh(W x + b + U (r h) + b') (Cho et al. 2014); these are different networks.
     """
 
     update: Literal["keep", "write"] = "keep"
@@ -310,10 +368,15 @@ class GRU:
     blocks = 3
 
     class Slopes(NamedTuple):
-        """retention: the share of h_{t-1} in h_t. candidate: d h_t / d a_n. update: d h_t / d a_z.
+        """Elementwise derivatives of a GRU step.
 
-        reset: d a_r after the chain through n, per unit of da_n ("after") or of d(r h) ("before").
-        opened: r itself.
+        Attributes:
+            retention: factor of h_{t-1} in h_t.
+            candidate: d h_t / d a_n.
+            update: d h_t / d a_z.
+            reset: d a_r after the chain through n, per unit of da_n ("after") or of d(r h)
+                ("before").
+            opened: r.
         """
 
         retention: Array
@@ -325,7 +388,14 @@ class GRU:
     def forward(
         self, weights: RecurrentWeights, inputs: Inputs, initial: State, forced: Array | None = None
     ) -> GRUTrace:
-        """All states and gates."""
+        """Return all states and gates.
+
+        Args:
+            weights: parameters.
+            inputs: the sequence.
+            initial: state before the first step.
+            forced: see `run`.
+        """
         n = weights.hidden
         U, b = weights.hidden_hidden.T, weights.hidden_bias
         from_input = inputs @ weights.input_hidden.T + weights.input_bias
@@ -358,7 +428,12 @@ class GRU:
         return GRUTrace(inputs, h, a, r, z, n_, recurrent)
 
     def slopes(self, weights: RecurrentWeights, trace: GRUTrace) -> Slopes:
-        """The elementwise derivatives."""
+        """Return the elementwise derivatives.
+
+        Args:
+            weights: parameters.
+            trace: result of `forward`.
+        """
         a_r, a_z, a_n = np.moveaxis(trace.preactivation, -2, 0)
         before = trace.hidden[:-1]
         sign = 1 if self.update == "keep" else -1
@@ -375,7 +450,13 @@ class GRU:
         )
 
     def pullback(self, weights: RecurrentWeights, slopes: Slopes, after: State) -> Pulled:
-        """Back along h (times the share kept) and through candidate, update and reset gate."""
+        """Return the gradients along h and through candidate, update and reset gate.
+
+        Args:
+            weights: parameters.
+            slopes: derivatives of the step, see `at`.
+            after: dJ/d(state after the step).
+        """
         n, U = weights.hidden, weights.hidden_hidden
         dh = after.hidden
         da_n, da_z = dh * slopes.candidate, dh * slopes.update
@@ -395,7 +476,7 @@ Cell = RNN | LSTM | GRU
 
 
 class _Blocks(tuple):
-    """Blocks of pre-activations, put side by side only when somebody needs them so."""
+    """Blocks of pre-activations, concatenated only on demand."""
 
     def joined(self) -> np.ndarray:
         return np.concatenate(self, axis=-1)
@@ -403,9 +484,12 @@ class _Blocks(tuple):
 
 @dataclass(frozen=True)
 class Gradients:
-    """dJ/d(everything) of one layer; `hidden[t]` is dJ/dh_t through all paths, t = 0 ... T.
+    """Gradients dJ/d(...) of one layer.
 
-    cell_state: the same for c_t (LSTM), the path through h_t = o tanh(c_t) included.
+    Attributes:
+        hidden: dJ/dh_t through all paths, t = 0 ... T.
+        cell_state: dJ/dc_t (LSTM), the path through h_t = o tanh(c_t) included.
+        inputs: dJ/dx_t.
     """
 
     hidden: Float[np.ndarray, "time_1 *batch hidden"]
@@ -421,14 +505,20 @@ def run(
     initial: State | None = None,
     forced: Float[np.ndarray, "time *batch gates hidden"] | None = None,
 ) -> Trace:
-    """Run a cell over a sequence; `initial` defaults to zeros. Computes in the weights' dtype.
+    """Run a cell over a sequence, in the dtype of the weights.
 
-    forced: values that gates and candidate have whatever their pre-activations say, blocks in the
-    order of the weights, nan where a gate is free. The trace holds the forced values beside the
-    pre-activations that they overrule, so it is not one for `backward`.
+    Args:
+        cell: the cell.
+        weights: parameters.
+        inputs: the sequence.
+        initial: state before the first step; None is zeros.
+        forced: values that replace gates and candidate, blocks in the order of the weights, nan
+            where a gate is free. The trace then holds forced values beside the pre-activations that
+            they override, so `backward` does not apply to it.
 
-    Raises ValueError when the weights do not fit the cell or the inputs, when an LSTM is given only
-    half an initial state, and when a forced value is none that the gate could have.
+    Raises:
+        ValueError: the weights do not fit the cell or the inputs, an LSTM lacks a part of its
+            initial state, or a forced value is out of the gate's range.
     """
     dtype = weights.hidden_hidden.dtype
     if weights.hidden_hidden.shape[0] != cell.blocks * weights.hidden:
@@ -459,9 +549,13 @@ def backward(
     trace: Trace,
     errors: Float[np.ndarray, "time *batch hidden"],
 ) -> Gradients:
-    """Backpropagation through time (Werbos 1990).
+    """Return all gradients by backpropagation through time (Werbos 1990).
 
-    errors: dJ/dh_t as it comes directly from the output of step t; zero where there is no loss.
+    Args:
+        cell: the cell.
+        weights: parameters.
+        trace: result of `run`.
+        errors: dJ/dh_t directly from the output of step t; zero where there is no loss.
     """
     slopes: Any = cell.slopes(weights, trace)  # type: ignore[arg-type]
     steps, n = len(errors), weights.hidden
@@ -494,9 +588,14 @@ def weight_gradients(
     input_side: np.ndarray,
     hidden_side: np.ndarray,
 ) -> RecurrentWeights:
-    """dJ/dW from dJ/d(pre-activations): outer products with what was multiplied, summed over time.
+    """Return dJ/dW from dJ/d(pre-activations): outer products, summed over time and batch.
 
-    input_side, hidden_side: shape (time, *batch, gates * hidden).
+    Args:
+        cell: the cell.
+        weights: parameters.
+        trace: result of `run`.
+        input_side: shape (time, *batch, gates * hidden).
+        hidden_side: the same shape.
     """
     before = trace.hidden[:-1]
     to_hidden = _outer(hidden_side, before)
@@ -524,9 +623,14 @@ def weight_gradients(
 def jacobians(
     cell: Cell, weights: RecurrentWeights, trace: Trace
 ) -> Float[np.ndarray, "time *batch state state"]:
-    """d(state after step t) / d(state before it), t = 1 ... T; the LSTM's state is (h, c).
+    """Return d(state after step t) / d(state before it), t = 1 ... T; an LSTM's is (h, c).
 
     Row i is the pullback of the i-th unit vector, for all steps at once.
+
+    Args:
+        cell: the cell.
+        weights: parameters.
+        trace: result of `run`.
     """
     slopes: Any = cell.slopes(weights, trace)  # type: ignore[arg-type]
     rows = type(slopes)(*(_row_axis(name, s) for name, s in slopes._asdict().items()))
@@ -540,12 +644,22 @@ def jacobians(
 
 
 def at(slopes: Any, index: Any) -> Any:
-    """The slopes of one step, or of several at once (an array of steps becomes a batch)."""
+    """Return the slopes of one step, or of several (an array of steps becomes a batch).
+
+    Args:
+        slopes: slopes of all steps.
+        index: index or array of indices, from 0.
+    """
     return type(slopes)(*(part[index] for part in slopes))
 
 
 def as_dtype(weights: RecurrentWeights, dtype: type[np.floating[Any]]) -> RecurrentWeights:
-    """The same weights in another precision."""
+    """Return the weights in another precision.
+
+    Args:
+        weights: parameters.
+        dtype: the new dtype.
+    """
     parts = {f.name: getattr(weights, f.name) for f in fields(weights)}
     return replace(weights, **{k: v.astype(dtype) for k, v in parts.items() if v is not None})
 
@@ -556,7 +670,7 @@ def _check_forced(cell: Cell, weights: RecurrentWeights, inputs: Array, forced: 
     shape = (*inputs.shape[:-1], cell.blocks, weights.hidden)
     if forced.shape != shape:
         raise ValueError(f"Forced gates have the shape {shape}, not {forced.shape}.")
-    with np.errstate(invalid="ignore"):  # nan, a free gate, is in no order
+    with np.errstate(invalid="ignore"):  # nan marks a free gate
         lowest = np.where(np.arange(cell.blocks) == 2, -1, 0)[:, None]  # candidate: g or n
         if (forced < lowest).any() or (forced > 1).any():
             raise ValueError(
@@ -565,14 +679,14 @@ def _check_forced(cell: Cell, weights: RecurrentWeights, inputs: Array, forced: 
 
 
 class _Held(NamedTuple):
-    """What some blocks of the gates are forced to, and where."""
+    """Forced values of some gate blocks, and their mask."""
 
     values: Float[np.ndarray, "time *batch blocks hidden"]
     where: Bool[np.ndarray, "time *batch blocks hidden"]
 
 
 def _held(forced: Array | None, blocks: slice, like: Array) -> _Held | None:
-    """The forced values of these blocks in the type of `like`; None where all of them are free."""
+    """Return the forced values of these blocks in the dtype of `like`; None where all are free."""
     if forced is None:
         return None
     values = forced[..., blocks, :].astype(like.dtype)
@@ -581,23 +695,23 @@ def _held(forced: Array | None, blocks: slice, like: Array) -> _Held | None:
 
 
 def _force(gates: Array, held: _Held | None, step: int) -> None:
-    """Overrule one step's gates where a value is forced."""
+    """Replace one step's gates where a value is forced."""
     if held is not None:
         np.copyto(gates, held.values[step], where=held.where[step])
 
 
 def _states(initial: Array, shape: tuple[int, ...]) -> np.ndarray:
-    """Room for the states of all steps, the initial one filled in."""
+    """Allocate the states of all steps and set the initial one."""
     states = np.empty((shape[0] + 1, *shape[1:]), initial.dtype)
     states[0] = initial
     return states
 
 
 def _outer(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Sum over time and batch of outer products."""
+    """Return the outer products summed over time and batch."""
     return left.reshape(-1, left.shape[-1]).T @ right.reshape(-1, right.shape[-1])
 
 
 def _row_axis(name: str, slope: np.ndarray) -> np.ndarray:
-    """Make room for the rows of a Jacobian, before the units (and before the LSTM's blocks)."""
+    """Insert an axis for the rows of a Jacobian before the units (and before the LSTM's blocks)."""
     return np.expand_dims(slope, -3 if name == "memory" else -2)

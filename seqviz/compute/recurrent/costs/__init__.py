@@ -1,1 +1,1 @@
-"""What a recurrent network costs: parameters, time, and the terms of its loss."""
+"""Costs of a recurrent network: parameters, time, and the terms of its loss."""

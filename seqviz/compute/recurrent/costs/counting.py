@@ -1,7 +1,7 @@
-"""Parameters of stacked and bidirectional networks: by formula, by counting, and without sharing.
+"""Parameters of stacked and bidirectional networks: formula, counting, without sharing.
 
-The cell itself is counted by the lesson on gates (`seqviz.compute.gates.counting`); here are what
-stands around it, and what weights of their own at every step would cost.
+The parameters of one cell are counted in `seqviz.compute.gates.counting`; this module adds layers,
+directions, the output layer, and the cost of separate weights at every step.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ _CELLS: dict[str, Cell] = {"rnn": RNN(), "gru": GRU(), "lstm": LSTM()}
 
 @dataclass(frozen=True)
 class NetworkSizes:
-    """Sizes of a network. outputs: of the linear layer on the last layer's states, 0 for none.
+    """Sizes of a recurrent network.
 
-    biases: how many vectors a block has, "none" (S1), "one" (S3 and most papers), "two" (PyTorch).
-    The linear layer always has its own.
+    Attributes:
+        directions: 1, or 2 for a bidirectional network.
+        biases: bias vectors per block, "none" (S1), "one" (S3 and most papers), "two" (PyTorch);
+            the linear layer always has its own.
+        outputs: outputs of the linear layer on the last layer's states; 0 for none.
     """
 
     inputs: int = 1
@@ -34,15 +37,19 @@ class NetworkSizes:
     outputs: int = 1
 
     def reads(self, layer: int) -> int:
-        """Features that a layer reads, from 0: the input, or both directions of the layer below."""
+        """Return the number of input features of a layer, from 0."""
         return self.directions * self.hidden if layer else self.inputs
 
 
 def by_formula(cell: str, wiring: NetworkSizes) -> int:
-    """d g h ((i + h + b) + (L - 1)(d h + h + b)): all cells, without the linear layer.
+    """Return d g h ((i + h + b) + (L - 1)(d h + h + b)), the parameters of all cells.
 
-    g = 1 (RNN), 3 (GRU), 4 (LSTM) blocks; i inputs, h hidden units, L layers, d directions,
-    b biases.
+    The linear layer is not included. g = 1 (RNN), 3 (GRU), 4 (LSTM) blocks; i inputs, h hidden
+    units, L layers, d directions, b biases.
+
+    Args:
+        cell: "rnn", "gru" or "lstm".
+        wiring: sizes of the network.
     """
     g, i, h = _CELLS[cell].blocks, wiring.inputs, wiring.hidden
     b, d, above = BIASES[wiring.biases], wiring.directions, wiring.layers - 1
@@ -50,17 +57,28 @@ def by_formula(cell: str, wiring: NetworkSizes) -> int:
 
 
 def stacked_bidirectional(inputs: int, hidden: int, layers: int) -> int:
-    """Parameters of `nn.LSTM(inputs, hidden, layers, bidirectional=True)`."""
+    """Return the number of parameters of `nn.LSTM(inputs, hidden, layers, bidirectional=True)`.
+
+    Args:
+        inputs: input features.
+        hidden: units.
+        layers: number of layers.
+    """
     return by_formula("lstm", NetworkSizes(inputs, hidden, layers, 2))
 
 
 def of_output(wiring: NetworkSizes) -> int:
-    """Parameters of the linear layer: o (d h + 1)."""
+    """Return the number of parameters of the linear layer: o (d h + 1)."""
     return wiring.outputs * (wiring.directions * wiring.hidden + 1)
 
 
 def by_counting(cell: str, wiring: NetworkSizes) -> int:
-    """Make the arrays of every layer and direction, run one step through all, count the entries."""
+    """Allocate all layers, run one step through them, and return the number of their entries.
+
+    Args:
+        cell: "rnn", "gru" or "lstm".
+        wiring: sizes of the network.
+    """
     kind, h, retained = _CELLS[cell], wiring.hidden, 0
     state = np.zeros((1, wiring.inputs), np.float32)
     for layer in range(wiring.layers):
@@ -81,9 +99,13 @@ def _arrays(kind: Cell, reads: int, hidden: int) -> RecurrentWeights:
 
 @dataclass(frozen=True)
 class ParameterBill:
-    """Parameters of the three cells in one wiring, in the order of `cells`, and of what reads them.
+    """Parameters of the three cells in one wiring, and of the linear layer.
 
-    unshared: what a cell of its own at every step costs: steps times as much.
+    Attributes:
+        steps: length of the sequence.
+        formula: parameters of each cell by formula.
+        counted: parameters of each cell by counting.
+        output: parameters of the linear layer.
     """
 
     wiring: NetworkSizes
@@ -94,15 +116,20 @@ class ParameterBill:
     output: int
 
     def count(self, cell: str) -> int:
-        """All of one cell's layers, counted."""
+        """Return the counted parameters of all of a cell's layers."""
         return self.counted[self.cells.index(cell)]
 
     def total(self, cell: str) -> int:
-        """With the linear layer."""
+        """Return the parameters of a cell's network with the linear layer."""
         return self.count(cell) + self.output
 
     def unshared(self, cell: str, steps: int | None = None) -> int:
-        """The same with cells of their own at each of so many steps; the linear layer is shared."""
+        """Return the parameters with a separate cell at each step; the linear layer is shared.
+
+        Args:
+            cell: name of the cell.
+            steps: length of the sequence; None is that of the bill.
+        """
         return (self.steps if steps is None else steps) * self.count(cell) + self.output
 
     def totals(self) -> Facts:
@@ -111,14 +138,19 @@ class ParameterBill:
         return Facts(sizes=self.wiring, output=self.output, whole=self.total("rnn"), **cells)
 
     def sharing(self, cell: str) -> Facts:
-        """State what a cell of its own at every step would cost."""
+        """State the parameters with a separate cell at every step."""
         own = self.unshared(cell)
         return Facts("unshared" if self.steps > 1 else "one_step", steps=self.steps, own=own,
                      ratio=own / self.total(cell))  # fmt: skip
 
 
 def bill(wiring: NetworkSizes, steps: int) -> ParameterBill:
-    """Count the three cells. steps: of the sequence, T; a shared cell does not ask for it."""
+    """Count the parameters of the three cells.
+
+    Args:
+        wiring: sizes of the network.
+        steps: length T of the sequence; shared cells do not depend on it.
+    """
     return ParameterBill(
         wiring, steps, CELLS, tuple(by_formula(cell, wiring) for cell in CELLS),
         tuple(by_counting(cell, wiring) for cell in CELLS), of_output(wiring),
@@ -126,9 +158,13 @@ def bill(wiring: NetworkSizes, steps: int) -> ParameterBill:
 
 
 def shapes(cell: str, wiring: NetworkSizes) -> dict[str, tuple[int, ...]]:
-    """Shapes of the matrices of the first layer, in one direction, and of the linear layer.
+    """Return the shapes of the first layer's matrices, one direction, and of the linear layer.
 
-    The names of S0: W_hx, W_hh, W_yh; a cell with gates has its blocks one below the other.
+    Names are those of S0: W_hx, W_hh, W_yh; a gated cell has its blocks stacked in rows.
+
+    Args:
+        cell: name of the cell.
+        wiring: sizes of the network.
     """
     rows = _CELLS[cell].blocks * wiring.hidden
     result = {"W_hx": (rows, wiring.inputs), "W_hh": (rows, wiring.hidden), "b_h": (rows,)}

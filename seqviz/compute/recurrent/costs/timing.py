@@ -1,4 +1,4 @@
-"""Steps one after another beside one product with as many multiplications."""
+"""Times of sequential steps, and of one matrix product with as many multiplications."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ WAYS = ("steps", "product")
 
 @dataclass(frozen=True)
 class StepTimes:
-    """Seconds of each way, by number of sequences read at once and by length, of each repeat.
+    """Measured seconds by method (`WAYS`), batch size, repeat and length.
 
-    hidden: units; "steps" reads inputs of as many features, "product" multiplies by both matrices
-    side by side, [W_hx W_hh], at all steps at once.
+    "steps" reads inputs with `hidden` features; "product" multiplies by both matrices side by side,
+    [W_hx W_hh], at all steps at once.
+
+    Attributes:
+        batches: numbers of sequences read at once.
     """
 
     hidden: int
@@ -26,22 +29,42 @@ class StepTimes:
     seconds: Float[np.ndarray, "way batch repeat length"]
 
     def milliseconds(self, batch: int, length: int) -> tuple[float, float]:
-        """Medians over the repeats: all steps, and the product."""
+        """Return the median milliseconds of all steps, and of the product.
+
+        Args:
+            batch: one of `batches`.
+            length: one of `lengths`.
+        """
         k = int(np.flatnonzero(self.lengths == length)[0])
         result = 1000 * np.median(self.seconds[:, self.batches.index(batch), :, k], axis=-1)
         return float(result[0]), float(result[1])
 
     def ratio(self, batch: int, length: int) -> float:
-        """How many times as long the steps take."""
+        """Return the time of the steps as a multiple of that of the product.
+
+        Args:
+            batch: one of `batches`.
+            length: one of `lengths`.
+        """
         steps, product = self.milliseconds(batch, length)
         return steps / product
 
     def a_step(self, batch: int, length: int) -> float:
-        """Milliseconds of one step."""
+        """Return the milliseconds of one step.
+
+        Args:
+            batch: one of `batches`.
+            length: one of `lengths`.
+        """
         return self.milliseconds(batch, length)[0] / length
 
     def compared(self, batch: int, length: int) -> Facts:
-        """State what steps in a row take, against one product with as many multiplications."""
+        """State the time of sequential steps against one product with as many multiplications.
+
+        Args:
+            batch: one of `batches`.
+            length: one of `lengths`.
+        """
         (steps, product), ratio = self.milliseconds(batch, length), self.ratio(batch, length)
         return Facts(
             "slower" if ratio > 1 else "faster", hidden=self.hidden, batch=batch, length=length,

@@ -1,1 +1,1 @@
-"""What the states of a recurrent network say: the next letter of a text, or one verdict on it."""
+"""Outputs of a recurrent network's states: the next letter of a text, or its class."""

@@ -1,4 +1,4 @@
-"""A language model around any recurrent layer of torch, as S3 has it."""
+"""Language model around any recurrent layer of torch, as in S3."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Cell = Literal["rnn", "gru", "lstm"]
 
 
 class RNNModel(nn.Module):
-    """Scores of the next symbol by a recurrent layer and one linear layer (S3; Zhang et al., d2l).
+    """Scores of the next symbol by a recurrent and a linear layer (S3; Zhang et al., d2l).
 
     In the text the code ends within `nn.Linear(self`; the rest follows from the shapes.
     """
@@ -32,7 +32,12 @@ class RNNModel(nn.Module):
     def forward(
         self, ids: Int[Tensor, "batch steps"], state: Any = None
     ) -> tuple[Float[Tensor, "places symbols"], Any]:
-        """Scores at all places, one step of the whole batch after another; and the last state."""
+        """Return the scores at all positions, time first, and the last state.
+
+        Args:
+            ids: the symbols.
+            state: initial state of the recurrent layer; None is zeros.
+        """
         x = functional.one_hot(ids.T, self.vocab_size).float()  # (steps, batch, symbols)
         y, state = self.rnn(x, state)  # (steps, batch, directions * hidden)
         return self.linear(y.flatten(0, 1)), state  # (steps * batch, symbols)
@@ -40,8 +45,13 @@ class RNNModel(nn.Module):
 
 @dataclass(frozen=True)
 class Wrapped:
-    """A model as it begins. shape: of its scores. parameters: counted. bits: what a symbol costs it
-    untrained; uniform_bits: what it would cost if all symbols were equally probable.
+    """Untrained model.
+
+    Attributes:
+        shape: shape of its scores.
+        parameters: number of parameters, counted.
+        bits: mean loss per symbol.
+        uniform_bits: loss per symbol of a uniform distribution.
     """
 
     shape: tuple[int, ...]
@@ -51,9 +61,13 @@ class Wrapped:
 
 
 def wrapped(cell: Cell, ids: Int[np.ndarray, "letters"], symbols: int, hidden: int) -> Wrapped:
-    """The model around one layer of this cell, which reads a text before any training (seed 0).
+    """Build the model around one layer of this cell (seed 0) and read a text untrained.
 
-    ids: of the text, at least two; each is to be told from those before it.
+    Args:
+        cell: "rnn", "lstm" or "gru".
+        ids: symbols of the text, at least two; each is predicted from those before it.
+        symbols: size of the vocabulary.
+        hidden: units.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)

@@ -1,4 +1,4 @@
-"""Many states, one verdict: the last state, the mean, the maximum, both ends; and pads behind."""
+"""Pooling of states for classification: last, mean, maximum, both directions; and padding."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ from seqviz.stats.facts import Facts
 from seqviz.stats.proportions import Paired, Proportion
 
 COMBINED = ("both_concat", "both_sum", "both_product", "both_mean")  # last states, two directions
-_PAD = -1  # a number of no symbol: `networks.inputs` makes zeros of it
+_PAD = -1  # not a symbol: `networks.inputs` encodes it as zeros
 
 
 @dataclass(frozen=True)
 class StatePath:
-    """States h_0, h_1, ..., h_T of a text in a plane, and the verdict that each would give.
+    """States h_0, h_1, ..., h_T of a text in a plane, and the class probability of each.
 
-    x: distance from the border of the two answers, along the direction of the decision; y: along
-    the direction at right angles in which states differ most. probability: of "positive".
+    Attributes:
+        x: distance from the decision boundary, along its normal.
+        y: coordinate along the orthogonal direction with the largest variance of the states.
+        probability: probability of "positive".
     """
 
     pieces: tuple[str, ...]
@@ -37,22 +39,27 @@ class StatePath:
 
     @property
     def verdict(self) -> Share:
-        """The probability of "positive" at the end."""
+        """Probability of "positive" after the last word."""
         return float(self.probability[-1])
 
     @property
     def turns(self) -> int:
-        """The word (from 1) behind which the probability changes most."""
+        """Word, from 1, that changes the probability most."""
         return int(np.abs(np.diff(self.probability)).argmax()) + 1
 
     def largest_step(self) -> Facts:
-        """State the word behind which the probability changes most, and from what to what."""
+        """State the word that changes the probability most, and its effect."""
         before, after = self.probability[self.turns - 1 : self.turns + 1].tolist()
         return Facts(word=self.pieces[self.turns - 1], place=self.turns, before=before,
                      after=after)  # fmt: skip
 
     def deletion(self, rest: StatePath, without: int) -> Facts:
-        """State what the verdict of the text is without a word (from 1), which is `rest`."""
+        """State the effect of deleting a word on the class probability.
+
+        Args:
+            rest: path of the text without the word.
+            without: the word, from 1.
+        """
         return Facts(
             word=self.pieces[without - 1], place=without, words=len(self.pieces),
             behind=len(self.pieces) - without, whole=self.verdict, rest=rest.verdict,
@@ -62,7 +69,13 @@ class StatePath:
 
 @dataclass(frozen=True)
 class Plane:
-    """Two directions of length 1 in the space of states, at right angles; offset: of the border."""
+    """Two orthonormal directions in the state space.
+
+    Attributes:
+        across: normal of the decision boundary.
+        up: orthogonal direction.
+        offset: offset of the boundary along `across`.
+    """
 
     across: Float[np.ndarray, "hidden"]
     up: Float[np.ndarray, "hidden"]
@@ -71,30 +84,41 @@ class Plane:
 
 @dataclass(frozen=True)
 class Padded:
-    """The verdict on one text with 0, 1, ... pads behind it: as zeros, and as the symbol <unk>.
+    """Probability of "positive" with 0, 1, ... padding tokens: zeros, or the symbol <unk>.
 
-    The first of each is that of the last word's state, which a packed batch reads at any padding.
+    The first entry is that of the last word's state, which a packed batch reads at any padding.
     """
 
     zeros: Float[np.ndarray, "pads_1"]
     unknown: Float[np.ndarray, "pads_1"]
 
     def after(self, kind: str, pads: int) -> Share:
-        """The probability of "positive" read from the state behind so many pads."""
+        """Return the probability of "positive" from the state after some padding.
+
+        Args:
+            kind: "zeros" or "unknown".
+            pads: number of padding tokens.
+        """
         return float(getattr(self, kind)[pads])
 
     @property
     def packed(self) -> Share:
-        """Read from the state of the last word."""
+        """Probability of "positive" from the state of the last word."""
         return float(self.zeros[0])
 
 
 @dataclass(frozen=True)
 class ByReadout:
-    """Who is right on which held-out review, and how many are with pads behind.
+    """Correctness of each pooling method on held-out reviews, and with padding.
 
-    names: of the rows of `right`. words: of each review. pads: how many; padded: right verdicts
-    from the last state, by what a pad is ("zeros", "unknown"). positive: whether a review is.
+    Attributes:
+        names: methods, the rows of `right`.
+        right: True where the prediction is correct.
+        words: words of each review.
+        positive: True where the review is positive.
+        often: the more frequent label in training.
+        pads: numbers of padding tokens.
+        padded: correct predictions from the last state, with padding as "zeros" and as "unknown".
     """
 
     names: tuple[str, ...]
@@ -109,42 +133,74 @@ class ByReadout:
         return self.words >= minimum
 
     def accuracy(self, name: str, minimum: int = 0) -> Proportion:
-        """Right verdicts on reviews of at least so many words."""
+        """Return the proportion of correct predictions on reviews with at least `minimum` words.
+
+        Args:
+            name: the method.
+            minimum: number of words.
+        """
         return proportions.proportion(self.right[self.names.index(name)][self._of(minimum)])
 
     def majority(self, minimum: int = 0) -> Share:
-        """How often the answer that is more frequent in training is right there."""
+        """Return the accuracy of the majority label, on reviews with `minimum` words or more."""
         return float((self.positive == self.often)[self._of(minimum)].mean())
 
     def paired_with(self, name: str, other: str, minimum: int = 0) -> Paired:
-        """Two readouts on the same reviews."""
+        """Return McNemar's test of two methods on the same reviews.
+
+        Args:
+            name: the method.
+            other: the baseline.
+            minimum: smallest number of words of a review.
+        """
         item, two = (self.right[self.names.index(k)][self._of(minimum)] for k in (name, other))
         return proportions.mcnemar(item, two)
 
     def gain(self, name: str, other: str, minimum: int = 0) -> Estimate:
-        """Accuracy minus that of the other, on the same reviews."""
+        """Return the paired difference in accuracy, `name` minus `other`.
+
+        Args:
+            name: the method.
+            other: the baseline.
+            minimum: smallest number of words of a review.
+        """
         item, two = (self.right[self.names.index(k)][self._of(minimum)] for k in (name, other))
         return paired_difference(item, two, source="reviews")
 
     def reviews(self, minimum: int = 0) -> int:
-        """How many there are."""
+        """Return the number of reviews with at least `minimum` words."""
         return int(self._of(minimum).sum())
 
     def with_pads(self, kind: str, pads: int) -> Proportion:
-        """Right verdicts from the state behind so many pads."""
+        """Return the proportion of correct predictions from the state after some padding.
+
+        Args:
+            kind: "zeros" or "unknown".
+            pads: one of `pads`.
+        """
         at = int(np.flatnonzero(self.pads == pads)[0])
         row = ("zeros", "unknown").index(kind)
         return proportions.of(int(self.padded[row, at]), len(self.positive))
 
     def padding(self, kind: str, pads: int) -> Facts:
-        """State how many verdicts are right behind so many pads, and without."""
+        """State the number of correct predictions with this padding, and without.
+
+        Args:
+            kind: "zeros" or "unknown".
+            pads: one of `pads`.
+        """
         return Facts(
             "padded" if pads else "no_pads", pads=pads, right=self.with_pads(kind, pads),
             before=self.with_pads(kind, 0), reviews=len(self.positive), often=self.majority(),
         )  # fmt: skip
 
     def compared(self, combination: str, minimum: int) -> Facts:
-        """State the accuracy of the readouts, two directions joined by a `combination`."""
+        """State the accuracy of the pooling methods.
+
+        Args:
+            combination: combination of two directions, one of `COMBINED`.
+            minimum: smallest number of words of a review.
+        """
         names = {name: name for name in ("words", "last", "mean", "max")} | {"both": combination}
         return Facts(
             "many" if minimum > 1 else "all", least=minimum, reviews=self.reviews(minimum),
@@ -154,7 +210,12 @@ class ByReadout:
 
 
 def plane(network: GatedNetwork, states: Float[np.ndarray, "state hidden"]) -> Plane:
-    """The direction of a classifier's decision, and the first principal one of what is left."""
+    """Return the boundary normal of a classifier and the orthogonal first principal component.
+
+    Args:
+        network: the classifier.
+        states: states of many texts.
+    """
     weights = (network.head[1] - network.head[0]).astype(float)
     length = float(np.linalg.norm(weights))
     across = weights / length
@@ -165,9 +226,16 @@ def plane(network: GatedNetwork, states: Float[np.ndarray, "state hidden"]) -> P
 
 
 def path(network: GatedNetwork, directions: Plane, text: str, without: int = 0) -> StatePath:
-    """The states of a text, its word `without` (from 1) deleted.
+    """Return the states of a text in the plane.
 
-    Raises UserError("no_text") when nothing is left to read.
+    Args:
+        network: the classifier.
+        directions: the plane.
+        text: the text.
+        without: deleted word, from 1; 0 for none.
+
+    Raises:
+        UserError: "no_text" without any words.
     """
     encoded = network.encode(text)
     retained = np.arange(1, len(encoded) + 1) != without
@@ -183,7 +251,16 @@ def path(network: GatedNetwork, directions: Plane, text: str, without: int = 0) 
 
 
 def padded(network: GatedNetwork, text: str, maximum: int) -> Padded:
-    """The verdict from the state behind each number of pads. Raises UserError("no_text")."""
+    """Return the class probability after each number of padding tokens.
+
+    Args:
+        network: the classifier.
+        text: the text.
+        maximum: largest number of padding tokens.
+
+    Raises:
+        UserError: "no_text" for an empty text.
+    """
     ids = network.encode(text).ids
     if not len(ids):
         raise UserError("no_text", "There is nothing to read. Type a text.")
@@ -196,7 +273,12 @@ def padded(network: GatedNetwork, text: str, maximum: int) -> Padded:
 
 
 def batch(ids: Sequence[np.ndarray], pad: int = _PAD) -> Int[np.ndarray, "time batch"]:
-    """Sequences side by side, pads behind the shorter ones."""
+    """Stack sequences and pad the shorter ones at the end.
+
+    Args:
+        ids: the sequences.
+        pad: padding id.
+    """
     padded_ids = np.full((max(map(len, ids)), len(ids)), pad)
     for k, item in enumerate(ids):
         padded_ids[: len(item), k] = item
@@ -206,7 +288,12 @@ def batch(ids: Sequence[np.ndarray], pad: int = _PAD) -> Int[np.ndarray, "time b
 def pooled(
     hidden: Float[np.ndarray, "time batch hidden"], lengths: Int[np.ndarray, "batch"]
 ) -> dict[str, Float[np.ndarray, "batch hidden"]]:
-    """The last state, the mean and the maximum of each sequence, its pads left out."""
+    """Return the last state, mean and maximum of each sequence, without padding.
+
+    Args:
+        hidden: states.
+        lengths: lengths of the sequences.
+    """
     real = (np.arange(len(hidden))[:, None] < lengths)[..., None]
     return {
         "last": hidden[lengths - 1, np.arange(len(lengths))],
@@ -218,7 +305,12 @@ def pooled(
 def combined(
     forward: Float[np.ndarray, "batch hidden"], backward: Float[np.ndarray, "batch hidden"]
 ) -> dict[str, Float[np.ndarray, "batch features"]]:
-    """The last states of two directions, in the ways of `COMBINED`."""
+    """Return the last states of two directions, combined in the ways of `COMBINED`.
+
+    Args:
+        forward: last states of the forward direction.
+        backward: last states of the backward direction.
+    """
     both = forward + backward
     joined = np.concatenate([forward, backward], axis=1)
     return dict(zip(COMBINED, (joined, both, forward * backward, both / 2), strict=True))

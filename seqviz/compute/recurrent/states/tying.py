@@ -1,4 +1,4 @@
-"""One table for input and output of a language model: what it saves, counted."""
+"""Weight tying of a language model: parameters with one table for input and output."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ TIED_PARTS = ("input", "cell", "output")
 
 @dataclass(frozen=True)
 class Tables:
-    """Parameters of embedding, GRU (two biases) and read-out over `symbols` with `hidden` units.
+    """Parameters of embedding, GRU (two biases) and output layer, with and without weight tying.
 
-    Tied (E = V, Press and Wolf, 2017) the rows of the input table are as long as the state; untied
-    they may be as narrow as `width`. Each count is (input table, cell, output table with biases).
+    Tied (E = V, Press and Wolf, 2017), rows of the input table are as long as the state; untied
+    they may be narrower. Each count is (input table, cell, output table with biases).
+
+    Attributes:
+        width: width of the narrow input table.
     """
 
     symbols: int
@@ -28,51 +31,57 @@ class Tables:
 
     @property
     def narrow(self) -> tuple[int, int, int]:
-        """Two tables, that of the input `width` wide."""
+        """Counts with two tables, the input table `width` wide."""
         return self._parts(self.width, False)
 
     @property
     def untied(self) -> tuple[int, int, int]:
-        """Two tables of equal width."""
+        """Counts with two tables of equal width."""
         return self._parts(self.hidden, False)
 
     @property
     def tied(self) -> tuple[int, int, int]:
-        """One table; what is left of the output are its biases."""
+        """Counts with one table; the output layer adds only its biases."""
         return self._parts(self.hidden, True)
 
     @property
     def all_narrow(self) -> Count:
-        """Of the network with a narrow input table."""
+        """Parameters of the network with a narrow input table."""
         return float(sum(self.narrow))
 
     @property
     def all_untied(self) -> Count:
-        """Of the network with two tables of equal width."""
+        """Parameters of the network with two tables of equal width."""
         return float(sum(self.untied))
 
     @property
     def all_tied(self) -> Count:
-        """Of the network with one table."""
+        """Parameters of the network with one table."""
         return float(sum(self.tied))
 
     @property
     def saved(self) -> Share:
-        """What tying two tables of equal width saves."""
+        """Share of parameters saved by tying two tables of equal width."""
         return 1 - self.all_tied / self.all_untied
 
     @property
     def table(self) -> int:
-        """Numbers in the table that serves twice."""
+        """Entries of the shared table."""
         return self.symbols * self.hidden
 
     @property
     def narrow_verdict(self) -> str:
-        """ "more", "less" or "same": a narrow input table against one table for both."""
+        """Size with a narrow input table against the tied network: "more", "less" or "same"."""
         more = self.all_narrow - self.all_tied
         return "more" if more > 0 else "less" if more < 0 else "same"
 
 
 def tables(symbols: int, hidden: int, width: int) -> Tables:
-    """What a vocabulary, a number of units and a width cost."""
+    """Return the parameter counts; see `Tables`.
+
+    Args:
+        symbols: size of the vocabulary.
+        hidden: units.
+        width: width of the narrow input table.
+    """
     return Tables(symbols, hidden, width)

@@ -1,4 +1,4 @@
-"""A character model reads a text, or its own guesses in place of the text."""
+"""Character model under teacher forcing, and in free-running mode on its own predictions."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from seqviz.core.errors import UserError
 from seqviz.stats.estimate import Estimate, mean_ci
 from seqviz.stats.facts import Facts
 
-MAX_LETTERS = 300  # letters that are read
+MAX_LETTERS = 300  # letters read; the rest of a text is ignored
 
 
 @dataclass(frozen=True)
 class LetterFrequencies:
-    """What no state is needed for: log2 probabilities of a letter, and of a letter after another.
+    """Unigram and bigram model: log2 probabilities of a letter, alone and after another.
 
-    A pair that training has not seen has what the letter alone has (Witten and Bell, 1991).
+    A bigram without count has the probability of the letter alone (Witten and Bell, 1991).
     """
 
     alone: Float[np.ndarray, "symbols"]
@@ -33,11 +33,14 @@ class LetterFrequencies:
 
 @dataclass(frozen=True)
 class LettersRead:
-    """A text read letter by letter: row t of `log2` are the chances before letter t, t = 0, 1, ...
+    """Text read letter by letter under teacher forcing; bits are -log2 p of the actual letter.
 
-    pieces: the letters. alone, pairs, fives: bits of each by its frequency, by that after the
-    letter before it, and by the rows of up to five that it ends (`Grams`). Bits: -log2 of the
-    chance that the letter which comes had.
+    Attributes:
+        log2: row t holds the log2 probabilities before letter t, t = 0, 1, ...
+        alone: bits of each letter by unigrams.
+        pairs: bits by bigrams.
+        fives: bits by n-grams of up to five letters (`Grams`).
+        left_out: letters beyond the limit.
     """
 
     pieces: tuple[str, ...]
@@ -51,57 +54,57 @@ class LettersRead:
 
     @property
     def n_letters(self) -> int:
-        """How many are read."""
+        """Number of letters read."""
         return len(self.ids)
 
     @property
     def bits(self) -> Float[np.ndarray, "time"]:
-        """The loss of each letter."""
+        """Loss of each letter in bits."""
         return -self.log2[np.arange(len(self.ids)), self.ids]
 
     @property
     def mean_bits(self) -> float:
-        """The loss a letter."""
+        """Mean loss per letter in bits."""
         return float(self.bits.mean())
 
     @property
     def mean_alone(self) -> float:
-        """The same by frequencies of letters."""
+        """Mean bits per letter by unigrams."""
         return float(self.alone.mean())
 
     @property
     def mean_pairs(self) -> float:
-        """The same by frequencies of pairs of letters."""
+        """Mean bits per letter by bigrams."""
         return float(self.pairs.mean())
 
     @property
     def mean_fives(self) -> float:
-        """The same by counts of up to five letters in a row."""
+        """Mean bits per letter by n-grams of up to five letters."""
         return float(self.fives.mean())
 
     @property
     def beats_counting(self) -> bool:
-        """Whether the network pays less than each of these."""
+        """True where the network has a lower loss than each n-gram model."""
         return self.mean_bits < min(self.mean_alone, self.mean_pairs, self.mean_fives)
 
     @property
     def total(self) -> float:
-        """log2 of the probability of the whole text: the sum over its letters (chain rule)."""
+        """Log2 of the probability of the text: the sum over its letters (chain rule)."""
         return -float(self.bits.sum())
 
     @property
     def perplexity(self) -> float:
-        """2 to the mean loss: among so many equally likely letters it is one."""
+        """Perplexity, 2 to the mean loss: the number of letters of a uniform guess."""
         return float(2**self.mean_bits)
 
     @property
     def begins(self) -> Bool[np.ndarray, "time"]:
-        """Which letters are the first of a word: at the beginning, or behind no letter."""
+        """True where a letter is the first of a word: at the beginning, or behind a non-letter."""
         return self._letters & ~np.append(False, self._letters[:-1])
 
     @property
     def follows_letter(self) -> Bool[np.ndarray, "time"]:
-        """Which letters follow another one in a word."""
+        """True where a letter follows another one in a word."""
         return self._letters & ~self.begins
 
     @property
@@ -110,20 +113,25 @@ class LettersRead:
 
     @property
     def unknown(self) -> int:
-        """Letters that the network has no symbol for."""
+        """Number of letters without a symbol in the vocabulary."""
         return int((self.ids == 0).sum())
 
     def first(self, index: int, count: int) -> Int[np.ndarray, "rank"]:
-        """The most likely symbols before letter `index` (from 1), the likeliest first."""
+        """Return the most likely symbols before a letter, likeliest first.
+
+        Args:
+            index: the letter, from 1.
+            count: number of symbols.
+        """
         return np.argsort(-self.log2[index - 1], kind="stable")[:count]
 
     def rank(self, index: int) -> int:
-        """Which guess (from 1) the letter at `index` is."""
+        """Return the rank, from 1, of the letter at `index` (from 1) among the predictions."""
         row = self.log2[index - 1]
         return int((row > row[self.ids[index - 1]]).sum()) + 1
 
     def guess(self, index: int) -> Facts:
-        """State what the letter at `index` costs, and what the likeliest one had."""
+        """State the loss of the letter at `index` (from 1), and the largest probability."""
         row = self.log2[index - 1]
         return Facts(
             place=index, chance=float(2 ** row.max()), its=float(2 ** row[self.ids[index - 1]]),
@@ -133,11 +141,14 @@ class LettersRead:
 
 @dataclass(frozen=True)
 class GeneratedText:
-    """A text from a place on, and what a network wrote there that reads its own letters.
+    """Text up to a position, and the network's free-running continuation.
 
-    generated: its letters, up to the end of a sentence or as many as there is room for. true,
-    forced, free: the text's letters there; the bits of each after the text's own letters (teacher
-    forcing) and after the network's.
+    Attributes:
+        before: letters of the text before the position.
+        generated: generated letters, up to the end of a sentence or the maximum.
+        true: letters of the text there.
+        forced: bits of each of them under teacher forcing.
+        free: bits of each after the generated letters.
     """
 
     before: tuple[str, ...]
@@ -148,31 +159,36 @@ class GeneratedText:
 
     @property
     def parted(self) -> int:
-        """How many letters agree before the first that does not."""
+        """Number of letters before the first difference."""
         pairs = zip(self.generated, self.true, strict=False)
         return next((k for k, (a, b) in enumerate(pairs) if a != b),
                     min(len(self.generated), len(self.true)))  # fmt: skip
 
     @property
     def mean_forced(self) -> float:
-        """Bits a letter of the text under teacher forcing; nan where none is left."""
+        """Mean bits per letter of the text under teacher forcing; nan without letters."""
         return float(self.forced.mean()) if len(self.forced) else float("nan")
 
     @property
     def mean_free(self) -> float:
-        """The same where the network reads its own letters."""
+        """Mean bits per letter of the text in free-running mode; nan without letters."""
         return float(self.free.mean()) if len(self.free) else float("nan")
 
 
 @dataclass(frozen=True)
 class ByStep:
-    """Many sentences, `before` letters of each read; then step by step, s = 1, 2, ...
+    """Loss by step s = 1, 2, ... after the first `before` letters of many sentences.
 
-    bits: of the sentence's letter at s, after the sentence's own letters ("forced"), after those of
-    another sentence ("other"), and after the network's own at each temperature. judged: bits of
-    what was written, by a second network that has read it: the sentence first, then the network's
-    at each temperature. Both as mean and half of its 95% interval over sentences.
-    right: share of own letters that are the sentence's, at each temperature.
+    `bits`, `judged` and `trend` hold the mean and half of its 95% interval over sentences.
+
+    Attributes:
+        bits: bits of the sentence's letter at s under teacher forcing, after the letters of another
+            sentence, and after the network's own at each temperature.
+        judged: bits of the sentence, then of the generated text at each temperature, by a second
+            network that reads them.
+        right: share of generated letters equal to the sentence's, by temperature.
+        trend: change of `judged` from the first ten steps to the last ten.
+        alone: mean bits by unigrams.
     """
 
     before: int
@@ -185,18 +201,23 @@ class ByStep:
     alone: float
 
     def case(self, temperature: float) -> int:
-        """Row of `judged` (and, one further, of `bits`) with what was written so."""
+        """Return the row of `judged` for a temperature; that of `bits` is one further on."""
         return 1 + self.temperatures.index(temperature)
 
     def means(self, temperature: float) -> Facts:
-        """State mean bits over all steps."""
+        """State the mean bits over all steps."""
         case = self.case(temperature)
         bits, judged = (part[0].mean(-1).tolist() for part in (self.bits, self.judged))
         return Facts(forced=bits[0], free=bits[case + 1], other=bits[1],
                      judged=judged[case], truth=judged[0])  # fmt: skip
 
     def at_step(self, step: int, temperature: float) -> Facts:
-        """State what the sentence's letter costs at a step (from 1), by what was read before it."""
+        """State the bits of the sentence's letter by the text read before it.
+
+        Args:
+            step: the step, from 1.
+            temperature: one of `temperatures`.
+        """
         case = self.case(temperature)
         forced, other, free = (self._estimate(self.bits[:, row, step - 1])
                                for row in (0, 1, case + 1))  # fmt: skip
@@ -208,20 +229,25 @@ class ByStep:
         )  # fmt: skip
 
     def growth(self, temperature: float) -> Facts:
-        """State how the bits of what was written change, from the first ten steps to the last."""
+        """State the change in bits of the generated text, from the first ten steps to the last."""
         change = self._estimate(self.trend[:, self.case(temperature)])
         means = self.means(temperature)
         return Facts(change.verdict, own=means["judged"], truth=means["truth"], change=change,
                      size=abs(change.mean))  # fmt: skip
 
     def _estimate(self, values: Float[np.ndarray, "2"]) -> Estimate:
-        """Return the mean with its interval, of which half was kept."""
+        """Return the mean with its interval, from the stored half."""
         mean, half = values.tolist()
         return Estimate(mean, mean - half, mean + half, self.sentences, "sentences")
 
 
 def frequencies(ids: Int[np.ndarray, "time"], symbols: int) -> LetterFrequencies:
-    """Counts of a training text; every symbol has been seen once more than it was."""
+    """Estimate unigrams and bigrams of a training text, with one added to each unigram count.
+
+    Args:
+        ids: the text.
+        symbols: size of the vocabulary.
+    """
     alone = np.bincount(ids, minlength=symbols) + 1.0
     alone /= alone.sum()
     pairs = np.bincount(ids[:-1] * symbols + ids[1:], minlength=symbols**2)
@@ -232,9 +258,16 @@ def frequencies(ids: Int[np.ndarray, "time"], symbols: int) -> LetterFrequencies
 
 
 def read(network: GatedNetwork, counts: LetterFrequencies, grams: Grams, text: str) -> LettersRead:
-    """Teacher forcing: each letter is predicted from the text before it.
+    """Predict each letter from the text before it (teacher forcing).
 
-    Raises UserError("no_text") when there is nothing to read.
+    Args:
+        network: the network.
+        counts: unigrams and bigrams.
+        grams: n-grams.
+        text: the text.
+
+    Raises:
+        UserError: "no_text" for an empty text.
     """
     encoded = network.encode(text)
     if not len(encoded):
@@ -254,10 +287,15 @@ def write(
     network: GatedNetwork, text: LettersRead, index: int, room: int, temperature: float,
     uniforms: tuple[float, ...],
 ) -> GeneratedText:  # fmt: skip
-    """The network reads the text up to letter `index`, and from there on what it guesses.
+    """Read a text up to a letter and generate from there in free-running mode.
 
-    room: letters that it writes at most, and of the text that are compared. uniforms: as many
-    numbers in [0, 1); see `run_free`.
+    Args:
+        network: the network.
+        text: the text.
+        index: number of letters read.
+        room: largest number of letters generated, and of the text compared.
+        temperature: see `run_free`.
+        uniforms: `room` numbers in [0, 1), see `run_free`.
     """
     ids = text.ids[:index, None]
     own, log2 = run_free(network, ids, room, temperature, np.array(uniforms)[:, None])
@@ -279,10 +317,17 @@ def run_free(
     temperature: float,
     uniforms: Float[np.ndarray, "step batch"],
 ) -> tuple[Int[np.ndarray, "step batch"], Float[np.ndarray, "step batch symbols"]]:
-    """After `ids` the network reads its own letters: these, and log2 of the chances at each step.
+    """Generate letters after `ids` in free-running mode; <unk> is never generated.
 
-    temperature: 0 takes the likeliest letter; else the scores are divided by it, and a letter is
-    drawn with the uniform number of its step and row (see `draw_rows`). <unk> is never written.
+    Args:
+        network: the network.
+        ids: letters read first.
+        steps: number of letters generated.
+        temperature: divisor of the scores; 0 for greedy decoding.
+        uniforms: number in [0, 1) for each step and row, see `draw_rows`.
+
+    Returns:
+        The letters, and the log2 probabilities at each step.
     """
     state = State(*(part[-1] for part in _parts(trace(network, ids))))
     own = np.empty((steps, ids.shape[1]), np.int64)
@@ -303,7 +348,12 @@ def run_free(
 def draw_rows(
     scores: Float[np.ndarray, "batch symbols"], uniforms: Float[np.ndarray, "batch"]
 ) -> Int[np.ndarray, "batch"]:
-    """`seqviz.compute.gpt.draw.draw` of every row with its own number."""
+    """Sample from every row with its own uniform number, as `seqviz.compute.gpt.draw.draw`.
+
+    Args:
+        scores: scores of each row.
+        uniforms: numbers in [0, 1).
+    """
     ranked = np.argsort(-scores, -1, kind="stable")
     probabilities = np.exp(np.take_along_axis(scores, ranked, -1) - scores.max(-1, keepdims=True))
     reached = np.cumsum(probabilities, -1) / probabilities.sum(-1, keepdims=True)
@@ -318,20 +368,27 @@ def bits_of(
     before: int,
     read_ids: Int[np.ndarray, "time batch"] | None = None,
 ) -> Float[np.ndarray, "step batch"]:
-    """Bits of the letters from `before` on, after they were read, or others in their place."""
+    """Return the bits of the letters from `before` on.
+
+    Args:
+        network: the network.
+        ids: letters predicted.
+        before: number of letters left out.
+        read_ids: letters that the network reads in place of `ids`.
+    """
     states = trace(network, (ids if read_ids is None else read_ids)[:-1])
     log_p = log_probabilities(network, states.hidden[before:])
     return -np.take_along_axis(log_p, ids[before:, :, None], -1)[..., 0] / np.log(2)
 
 
 def summarized(bits: Float[np.ndarray, "case step batch"]) -> Float[np.ndarray, "2 case step"]:
-    """Mean over the batch and half of its 95% interval, rounded to thousandths."""
+    """Return the mean over the batch and half of its 95% interval, rounded to thousandths."""
     estimate = mean_ci(bits, axis=-1, source="sentences")
     return np.round([estimate.mean, estimate.high - estimate.mean], 3).astype(np.float32)
 
 
 def trends(bits: Float[np.ndarray, "case step batch"]) -> Float[np.ndarray, "2 case"]:
-    """The mean of the last ten steps minus that of the first ten, per sentence: as `summarized`."""
+    """Return the mean of the last ten steps minus that of the first ten, as `summarized`."""
     change = bits[:, -10:].mean(1) - bits[:, :10].mean(1)
     return summarized(change[:, None])[..., 0]
 

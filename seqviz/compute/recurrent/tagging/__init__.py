@@ -1,1 +1,1 @@
-"""One tag for each letter of a text: where do words begin, and what are they?"""
+"""Sequence tagging with recurrent networks: word boundaries and parts of speech."""

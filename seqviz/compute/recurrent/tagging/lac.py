@@ -1,4 +1,4 @@
-"""A stacked bidirectional GRU with a CRF, as Baidu's LAC has it: tags of characters, and words.
+"""Stacked bidirectional GRU with a CRF for word segmentation and tagging: Baidu's LAC.
 
 Jiao, Sun and Sun (2018), *Chinese lexical analysis with deep Bi-GRU-CRF network*, arXiv:1807.01882.
 The cell is the one of S1 and S3 (Cho et al. 2014, later version; Chung et al. 2014): the reset gate
@@ -20,8 +20,8 @@ from seqviz.core.units import Share
 from seqviz.stats.estimate import Estimate, ShareEstimate, ratio_ci
 from seqviz.stats.facts import Facts
 
-SIDES = ("right", "left")  # of a character: what the backward and what the forward half has read
-WAYS = ("deleted", "mean", "zero")  # to take it away
+SIDES = ("right", "left")  # context of a character, read by the backward and the forward half
+WAYS = ("deleted", "mean", "zero")  # ablations of a side
 _SPACE = re.compile(r"\s")
 DECODERS = ("viterbi", "marginal", "emission")
 States = Float[np.ndarray, "batch time features"]
@@ -29,7 +29,7 @@ States = Float[np.ndarray, "batch time features"]
 
 @dataclass(frozen=True)
 class LayerDirection:
-    """One direction of one layer. Blocks of columns: update gate, reset gate, candidate."""
+    """One direction of one layer; column blocks are update gate, reset gate and candidate."""
 
     inputs: Float[np.ndarray, "features three_units"]
     bias: Float[np.ndarray, "three_units"]
@@ -39,12 +39,15 @@ class LayerDirection:
     def states(
         self, read: States, real: Bool[np.ndarray, "batch time"], backward: bool
     ) -> Float[np.ndarray, "batch time units"]:
-        """h_t = (1 - u) h + u tanh(W x_t + U (r h) + b), where h is the state before.
+        """Return the states h_t = (1 - u) h + u tanh(W x_t + U (r h) + b); h is the previous state.
 
-        Where an input is not `real`, the state is zero, as before the first input.
+        Args:
+            read: inputs.
+            real: True at real inputs; elsewhere the state is zero, as before the first input.
+            backward: True to read from right to left.
         """
         units = len(self.candidate)
-        from_inputs = read @ self.inputs + self.bias  # of all steps in one product
+        from_inputs = read @ self.inputs + self.bias  # one product for all steps
         hidden = np.zeros((len(read), units), read.dtype)
         created = np.empty((*read.shape[:2], units), read.dtype)
         steps = range(read.shape[1])
@@ -59,14 +62,14 @@ class LayerDirection:
 
 @dataclass(frozen=True)
 class CRF:
-    """Scores of tags in a row: of the first, of the last, and of one (row) before another."""
+    """Linear-chain CRF: scores of the first tag, the last tag, and a tag (row) before another."""
 
     first: Float[np.ndarray, "tags"]
     last: Float[np.ndarray, "tags"]
     after: Float[np.ndarray, "tags tags"]
 
     def viterbi(self, emissions: Float[np.ndarray, "time tags"]) -> Int[np.ndarray, "time"]:
-        """The row of tags with the largest sum of scores (Viterbi 1967)."""
+        """Return the tag sequence with the largest score (Viterbi 1967)."""
         score, arrivals = self.first + emissions[0], []
         for emitted in emissions[1:]:
             directions = score[:, None] + self.after
@@ -80,7 +83,7 @@ class CRF:
     def marginals(
         self, emissions: Float[np.ndarray, "time tags"]
     ) -> Float[np.ndarray, "time tags"]:
-        """P(tag at t | sentence), summed over all rows of tags (forward and backward sums)."""
+        """Return P(tag at t | sentence) by the forward-backward algorithm."""
         exact = emissions.astype(float)
         before, after = [self.first + exact[0]], [self.last.astype(float)]
         for emitted in exact[1:]:
@@ -92,11 +95,16 @@ class CRF:
 
 @dataclass(frozen=True)
 class Lac:
-    """The network. letters: code points in ascending order; ids: their rows of the table.
+    """Weights and vocabulary of LAC.
 
-    layers: forward and backward half of each. unknown: the row of any other character. tags: such
-    as "n-B" and "n-I", the first and any further character of a noun. sentences: that the package
-    is tested with.
+    Attributes:
+        letters: known code points in ascending order.
+        ids: their rows in the table.
+        unknown: row of any other character.
+        table: embeddings.
+        layers: forward and backward half of each layer.
+        tags: such as "n-B" and "n-I", the first and any further character of a noun.
+        sentences: test sentences of the package.
     """
 
     letters: Int[np.ndarray, "letters"]
@@ -112,13 +120,13 @@ class Lac:
 
     @property
     def bytes(self) -> int:
-        """Of its weights in memory."""
+        """Bytes of the weights in memory."""
         halves = [part for pair in self.layers for half in pair for part in vars(half).values()]
         rest = (self.table, self.emission, self.emission_bias, *vars(self.crf).values())
         return sum(int(item.nbytes) for item in (*halves, *rest))
 
     def rows(self, text: str) -> Int[np.ndarray, "time"]:
-        """The row of the table for each character."""
+        """Return the table row of each character."""
         codes = np.array([ord(letter) for letter in text])
         at = np.minimum(np.searchsorted(self.letters, codes), len(self.letters) - 1)
         return np.where(self.letters[at] == codes, self.ids[at], self.unknown)
@@ -130,9 +138,13 @@ class Lac:
         cut: str = "",
         value: Float[np.ndarray, "layers features"] | None = None,
     ) -> tuple[States, ...]:
-        """The states of each layer, forward half first, of one text under several masks.
+        """Return the states of each layer, forward half first, for one text under several masks.
 
-        cut: of `SIDES`, the half whose states are replaced in each layer, by `value` or by zero.
+        Args:
+            rows: table rows of the characters.
+            real: masks of the characters that are read.
+            cut: one of `SIDES`, the half whose states are replaced in each layer; "" for none.
+            value: replacement; None is zero.
         """
         table = self.table[rows].astype(np.float32)
         read = np.broadcast_to(table, (len(real), *table.shape))
@@ -151,17 +163,19 @@ class Lac:
     def emissions(
         self, states: Float[np.ndarray, "*rows features"]
     ) -> Float[np.ndarray, "*rows tags"]:
-        """A score for each tag, from the states of the last layer."""
+        """Return a score for each tag from the states of the last layer."""
         return np.asarray(states @ self.emission + self.emission_bias)
 
 
 @dataclass(frozen=True)
 class TagSequence:
-    """A text with the tags that a network gives, by one decoder.
+    """Text with the tags of one decoder.
 
-    states: of each layer and character, forward half first. shares: the probability of each tag,
-    softmax of the emissions alone, and by the CRF. path: the chosen tags. unknown: how many
-    characters have no row of their own.
+    Attributes:
+        states: states of each layer and character, forward half first.
+        shares: probability of each tag, by softmax of the emissions alone and by the CRF.
+        path: the chosen tags.
+        unknown: number of characters without a row of their own.
     """
 
     text: str
@@ -174,28 +188,32 @@ class TagSequence:
 
     @property
     def words(self) -> tuple[tuple[str, str, int], ...]:
-        """Words with their tags, and where each begins (from 0)."""
+        """Words with their tags and start positions (from 0)."""
         return words(self.text, self.path, self.tags)
 
     @property
     def written(self) -> str:
-        """As LAC's users write it: 我/r 去/v 商场/n."""
+        """Words and tags in LAC's notation: 我/r 去/v 商场/n."""
         return " ".join(f"{_SPACE.sub('␣', word)}/{tag}" for word, tag, _ in self.words)
 
     @property
     def breaks(self) -> int:
-        """Characters that go on with a word which nobody began."""
+        """Number of characters that continue a word without a beginning."""
         return int(broken(self.path, self.tags).sum())
 
     def changed(self, other: TagSequence) -> Bool[np.ndarray, "time"]:
-        """Where another reading of the same text has another tag."""
+        """Return True where another result for the same text has another tag."""
         return np.asarray(self.path != other.path)
 
     def moved(self, other: TagSequence, layer: int) -> tuple[float, float]:
-        """How far another reading's states are from these: |h' - h| / |h| of each half.
+        """Return the relative change of the states, |h' - h| / |h|, of forward and backward half.
 
-        layer: from 1. Over all characters together, forward half first; to six decimals, as sums
-        of float32 in another order differ by 1e-7.
+        The norm is over all characters; rounded to six decimals, because sums of float32 in another
+        order differ by 1e-7.
+
+        Args:
+            other: another result for the same text.
+            layer: the layer, from 1.
         """
         halves = zip(
             *(np.split(item.states[layer - 1], 2, 1) for item in (self, other)), strict=True
@@ -206,7 +224,7 @@ class TagSequence:
         return forward, backward
 
     def compared(self, other: TagSequence) -> Facts:
-        """State what another reading of the same text changes."""
+        """State the tags changed in another result for the same text."""
         changed = int(self.changed(other).sum())
         return Facts(
             "changed" if changed else "same", whole=self.written, second=other.written,
@@ -214,12 +232,17 @@ class TagSequence:
         )  # fmt: skip
 
     def shift(self, other: TagSequence, layer: int) -> Facts:
-        """State how far the states of both halves move in another reading."""
+        """State the change of both halves' states in another result, see `moved`.
+
+        Args:
+            other: another result for the same text.
+            layer: the layer, from 1.
+        """
         forward, backward = self.moved(other, layer)
         return Facts(layer=layer, forward=forward, backward=backward)
 
     def least_sure(self, marginal: bool) -> Facts:
-        """State where the chosen tag has the least probability, softmax alone or by the CRF."""
+        """State the chosen tag of lowest probability, by softmax or (`marginal`) by the CRF."""
         shares = self.shares[int(marginal)]
         on_path = shares[np.arange(len(self.text)), self.path]
         at = int(on_path.argmin())
@@ -233,11 +256,14 @@ class TagSequence:
 
 @dataclass(frozen=True)
 class TagChanges:
-    """How many tags of each sentence change when something is taken away from the network.
+    """Changed tags of each sentence under ablations of the network.
 
-    lengths: characters of each sentence. cut: changed tags by way, side and sentence. decoded,
-    broken: by decoder, tags that are not Viterbi's, and characters that go on with a word which
-    nobody began. constant: tags that are not the commonest one, which is `common`.
+    Attributes:
+        lengths: characters of each sentence.
+        cut: changed tags by way, side and sentence.
+        decoded: by decoder, tags different from Viterbi's.
+        broken: by decoder, characters that continue a word without a beginning.
+        constant: tags different from the most frequent one, `common`.
     """
 
     lengths: Int[np.ndarray, "sentences"]
@@ -249,38 +275,43 @@ class TagChanges:
 
     @property
     def sentences(self) -> int:
-        """How many there are."""
+        """Number of sentences."""
         return len(self.lengths)
 
     @property
     def characters(self) -> int:
-        """In all sentences together."""
+        """Number of characters in all sentences."""
         return int(self.lengths.sum())
 
     def share(self, direction: str, side: str) -> ShareEstimate:
-        """Of all characters those whose tag changes."""
+        """Return the share of characters with a changed tag.
+
+        Args:
+            direction: one of `WAYS`.
+            side: one of `SIDES`.
+        """
         return share_of(self.cut[WAYS.index(direction), SIDES.index(side)], self.lengths)
 
     def of(self, decoder: str) -> Estimate:
-        """The same for another way to choose tags than Viterbi's."""
+        """Return the share of characters with a tag different from Viterbi's."""
         return share_of(self.decoded[DECODERS.index(decoder)], self.lengths)
 
     @property
     def by_constant(self) -> Share:
-        """Of all characters those whose tag changes where all get the commonest one."""
+        """Share of characters whose tag is not the most frequent one."""
         return float(share_of(self.constant, self.lengths).mean)
 
     def unlawful(self, decoder: str) -> int:
-        """Sentences in which a word goes on that nobody began."""
+        """Return the number of sentences in which a word continues without a beginning."""
         return int((self.broken[DECODERS.index(decoder)] > 0).sum())
 
     def more(self, direction: str) -> Estimate:
-        """By how much more is lost with the left side than with the right."""
+        """Return the difference in changed tags, without the left side minus without the right."""
         right, left = self.cut[WAYS.index(direction)]
         return share_of(left - right, self.lengths)
 
     def sides(self, direction: str) -> Facts:
-        """State the share of tags that change without either side, and the broken sentences."""
+        """State the share of changed tags without either side, and the invalid sentences."""
         gap = self.more(direction)
         return Facts(
             gap.verdict, sentences=self.sentences, characters=self.characters,
@@ -294,7 +325,13 @@ class TagChanges:
 def words(
     text: str, path: Int[np.ndarray, "time"], tags: tuple[str, ...]
 ) -> tuple[tuple[str, str, int], ...]:
-    """Words, the tag of each one's first character, and its place, as LAC's code joins them."""
+    """Return words, the tag of their first character, and its position, joined as in LAC's code.
+
+    Args:
+        text: the text.
+        path: tag of each character.
+        tags: names of the tags.
+    """
     results: list[tuple[str, str, int]] = []
     for at, letter in enumerate(text):
         tag = tags[path[at]]
@@ -308,7 +345,12 @@ def words(
 
 
 def broken(path: Int[np.ndarray, "time"], tags: tuple[str, ...]) -> Bool[np.ndarray, "time"]:
-    """Where X-I stands behind neither X-B nor X-I."""
+    """Return True where X-I follows neither X-B nor X-I.
+
+    Args:
+        path: tag of each character.
+        tags: names of the tags.
+    """
     named = [tags[item].partition("-") for item in path]
     return np.array(
         [
@@ -321,6 +363,11 @@ def broken(path: Int[np.ndarray, "time"], tags: tuple[str, ...]) -> Bool[np.ndar
 def share_of(
     changed: Int[np.ndarray, "sentences"], lengths: Int[np.ndarray, "sentences"]
 ) -> Estimate:
-    """Changed of all characters; the interval is within what a share, or a difference, can be."""
+    """Return the share of changed characters; the interval is clipped to the possible values.
+
+    Args:
+        changed: changed characters of each sentence, or a difference of two counts.
+        lengths: characters of each sentence.
+    """
     share = ratio_ci(changed, lengths, source="sentences")
     return share.clip(0 if changed.min() >= 0 else -1, 1)

@@ -1,8 +1,8 @@
-"""Letters and their tags, and small recurrent networks that give a letter its tag (N to N).
+"""Word segmentation as tagging of letters, with small recurrent networks (N to N).
 
-Where do words begin in a text without spaces (Xue 2003)? A letter begins a word (B), stands within
-it (M), ends it (E) or is a word by itself (S). The raw text gives the truth: an English text its
-spaces, a Chinese one the words of a dictionary.
+Networks find the word boundaries of a text without spaces (Xue 2003). A letter begins a word (B),
+is inside it (M), ends it (E) or is a word by itself (S). The labels come from the raw text: from
+the spaces of an English text, from the words of a dictionary for a Chinese one.
 """
 
 from __future__ import annotations
@@ -19,17 +19,19 @@ from seqviz.compute.attention.scaled import softmax
 from seqviz.compute.recurrent import GRU, GRUTrace, RecurrentWeights, State, run
 from seqviz.stats.facts import Facts
 
-TAGS = "BMES"  # in the order of the networks' answers
+TAGS = "BMES"  # in the order of the networks' outputs
 WIRINGS = ("uni", "two", "bi")
-UNKNOWN = 0  # the id of what is no known symbol
-LEVELS = 127  # of a weight, on either side of zero
+UNKNOWN = 0  # id of an unknown symbol
+LEVELS = 127  # quantization levels of a weight on either side of zero
 _CELL = GRU()  # PyTorch's equations
 
 
 class TaggedExample(NamedTuple):
-    """A text that a network can learn from.
+    """Labeled text.
 
-    symbols: what is read, one for each sign of the text. tags: of each; -1 where a sign has none.
+    Attributes:
+        symbols: one symbol for each character of the text.
+        tags: tag of each; -1 for a character without a tag.
     """
 
     symbols: str
@@ -37,7 +39,7 @@ class TaggedExample(NamedTuple):
 
 
 def _by_word(symbols: str, words: Iterable[str], counts: Callable[[str], bool]) -> TaggedExample:
-    """words: one after the other they are the symbols. counts: whether a sign has a tag."""
+    """Tag the symbols, the concatenated words; `counts` is True for a character with a tag."""
     tags: list[int] = []
     for word in words:
         there = [counts(item) for item in word]
@@ -47,10 +49,10 @@ def _by_word(symbols: str, words: Iterable[str], counts: Callable[[str], bool]) 
 
 
 def without_spaces(text: str) -> TaggedExample:
-    """A text in small letters without its white space, and the words between it.
+    """Return a lowercase text without white space, labeled with its words.
 
-    Marks and digits stay, and have no tag. A letter that has two small ones becomes "?"; one with
-    an accent beside it is one letter (NFC).
+    Punctuation and digits stay and have no tag. A letter whose lower case has two characters
+    becomes "?"; a letter with a combining accent is one letter (NFC).
     """
     text = unicodedata.normalize("NFC", text)
     words = "".join(item.lower() if len(item.lower()) == 1 else "?" for item in text).split()
@@ -58,17 +60,23 @@ def without_spaces(text: str) -> TaggedExample:
 
 
 def boundaries(text: str, words: Callable[[str], Iterable[str]]) -> TaggedExample:
-    """A text as it is, and B, M, E or S for those of its signs that are Chinese characters.
+    """Return a text, with B, M, E or S for its Chinese characters.
 
-    words: gives the words of a text, which put together are the text.
+    Args:
+        text: the text.
+        words: segmenter; its words must concatenate to the text.
     """
     return _by_word(text, words(text), lambda item: "\u4e00" <= item <= "\u9fff")
 
 
 def parameters(wiring: str, width: int, symbols: int, read: int) -> int:
-    """How many numbers a network has: table of symbols, GRU with two biases, head.
+    """Return the number of parameters: embedding table, GRU with two biases, output layer.
 
-    width: units of a layer in a direction. read: length of a symbol's vector.
+    Args:
+        wiring: one of `WIRINGS`.
+        width: units per layer and direction.
+        symbols: size of the vocabulary.
+        read: length of a symbol's vector.
     """
     layer = [3 * width * (before + width + 2) for before in (read, width)]
     recurrent = {"uni": layer[0], "two": sum(layer), "bi": 2 * layer[0]}[wiring]
@@ -76,7 +84,14 @@ def parameters(wiring: str, width: int, symbols: int, read: int) -> int:
 
 
 def width_of(wiring: str, requested: int, symbols: int, read: int) -> int:
-    """The width with which a network comes nearest to so many parameters."""
+    """Return the width with the number of parameters nearest to `requested`.
+
+    Args:
+        wiring: one of `WIRINGS`.
+        requested: number of parameters.
+        symbols: size of the vocabulary.
+        read: length of a symbol's vector.
+    """
 
     def away(width: int) -> int:
         return abs(parameters(wiring, width, symbols, read) - requested)
@@ -86,12 +101,17 @@ def width_of(wiring: str, requested: int, symbols: int, read: int) -> int:
 
 @dataclass(frozen=True)
 class TrainedTagger:
-    """A trained network: symbols -> vectors -> GRU -> probabilities of the tags.
+    """Trained tagger: symbols -> vectors -> GRU -> probabilities of the tags.
 
-    symbols: code points; symbol k has id k + 1, any other one id 0. levels: all weights
-    in the order of PyTorch's `parameters()`, each a whole number of `steps` of its array, which is
-    `LEVELS` for a zero. losses: mean cross-entropy of a letter (nats) in each 25th part of the
-    training. seconds: of a processor core.
+    Attributes:
+        width: units per layer and direction.
+        read: length of a symbol's vector.
+        symbols: code points; symbol k has id k + 1, any other one id 0.
+        levels: quantized weights in the order of PyTorch's `parameters()`, as multiples of `steps`;
+            `LEVELS` is zero.
+        steps: step size of each array.
+        losses: mean cross-entropy per letter in nats, in each 25th part of the training.
+        seconds: CPU time of the training.
     """
 
     task: str
@@ -105,7 +125,7 @@ class TrainedTagger:
     seconds: float
 
     def arrays(self) -> list[np.ndarray]:
-        """Table, then four arrays for a layer and direction, head and its bias (float32)."""
+        """Return table, four arrays per layer and direction, output matrix and bias (float32)."""
         result, position = [], 0
         shapes = shapes_of(self.wiring, self.width, len(self.symbols) + 1, self.read)
         for shape, step in zip(shapes, self.steps, strict=True):
@@ -116,21 +136,33 @@ class TrainedTagger:
         return result
 
     def ids(self, symbols: str) -> Int[np.ndarray, "time"]:
-        """The ids that are read; 0 where a symbol is not known."""
+        """Return the ids of symbols; 0 where unknown."""
         anchor = {chr(code): k + 1 for k, code in enumerate(self.symbols.tolist())}
         return np.array([anchor.get(symbol, UNKNOWN) for symbol in symbols], int)
 
     def probabilities(
         self, ids: Int[np.ndarray, "time *batch"], ahead: int | None = None
     ) -> Float[np.ndarray, "time *batch tags"]:
-        """Of each tag at each sign. ahead: see `states`."""
+        """Return the probability of each tag at each character.
+
+        Args:
+            ids: ids of the characters.
+            ahead: see `states`.
+        """
         table, *layers, head, bias = self.arrays()
         hidden = states(self.wiring, layers, table[ids], ahead)
         return softmax(hidden @ head.T + bias)
 
 
 def shapes_of(wiring: str, width: int, symbols: int, read: int) -> list[tuple[int, ...]]:
-    """Of the arrays of a `Tagger`."""
+    """Return the shapes of the arrays of a `TrainedTagger`.
+
+    Args:
+        wiring: one of `WIRINGS`.
+        width: units per layer and direction.
+        symbols: size of the vocabulary.
+        read: length of a symbol's vector.
+    """
     gates, both = 3 * width, width * (1 + (wiring == "bi"))
     before = {"uni": [read], "two": [read, width], "bi": [read, read]}[wiring]
     layers = [s for size in before for s in ((gates, size), (gates, width), (gates,), (gates,))]
@@ -138,7 +170,7 @@ def shapes_of(wiring: str, width: int, symbols: int, read: int) -> list[tuple[in
 
 
 def rounded(arrays: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """(levels, steps) of a `Tagger`: 255 values for each array."""
+    """Return (levels, steps) of a `TrainedTagger`: 255 values for each array."""
     steps = np.array([max(float(np.abs(array).max()), 1e-12) / LEVELS for array in arrays])
     levels = [np.round(item / step + LEVELS).astype(np.uint8).ravel()
               for item, step in zip(arrays, steps, strict=True)]  # fmt: skip
@@ -149,10 +181,14 @@ def states(
     wiring: str, layers: list[np.ndarray], read: Float[np.ndarray, "time *batch input"],
     ahead: int | None = None,
 ) -> Float[np.ndarray, "time *batch hidden"]:  # fmt: skip
-    """The hidden states that the head reads: the last layer's, or both directions' side by side.
+    """Return the hidden states that the output layer reads: last layer's, or both directions'.
 
-    ahead: how many signs to the right the backward cell of "bi" reads before it comes to each
-    sign (it begins there with the zero state); all of them by default.
+    Args:
+        wiring: one of `WIRINGS`.
+        layers: arrays of the recurrent layers.
+        read: vectors of the symbols.
+        ahead: characters to the right at which the backward cell of "bi" starts, from the zero
+            state, for each character; None for all.
     """
     first, second = (RecurrentWeights(*layers[k : k + 4]) if layers[k:] else None for k in (0, 4))
     forward = _hidden(first, read)
@@ -162,8 +198,8 @@ def states(
         return _hidden(second, forward)
     if ahead is None:
         return np.concatenate([forward, _hidden(second, read[::-1])[::-1]], -1)
-    # Step j of every window at once: the sign that stands `ahead - j` to the right. Beyond the end
-    # of the text there is none, and the state stays zero.
+    # Step j of all windows at once: the character `ahead - j` to the right. Beyond the end of the
+    # text the state stays zero.
     time = len(read)
     state = np.zeros((*read.shape[:-1], second.hidden), np.float32)
     for right in range(min(ahead, time - 1), -1, -1):
@@ -189,11 +225,14 @@ def _step(weights: RecurrentWeights, read: np.ndarray, before: np.ndarray) -> np
 
 @dataclass(frozen=True)
 class TaggedText:
-    """A student's text and what networks say of it.
+    """User's text with the tags of several networks.
 
-    text: as the networks read it. tags: the true ones; -1 where a sign has none. probabilities:
-    rows are "uni", "bi", and "bi" with a backward cell that reads only some signs ahead. unknown:
-    letters that have no id.
+    Attributes:
+        text: as the networks read it.
+        tags: true tags; -1 for a character without a tag.
+        probabilities: rows are "uni", "bi", and "bi" with a backward cell that reads a limited
+            number of characters ahead.
+        unknown: number of letters without an id.
     """
 
     task: str
@@ -204,45 +243,45 @@ class TaggedText:
 
     @property
     def n_letters(self) -> int:
-        """Signs that have a tag."""
+        """Number of characters with a tag."""
         return int((self.tags >= 0).sum())
 
     @property
     def answers(self) -> Int[np.ndarray, "row time"]:
-        """The likeliest tag of each sign."""
+        """Likeliest tag of each character."""
         values: np.ndarray = self.probabilities.argmax(-1)
         return values
 
     @property
     def wrong(self) -> Bool[np.ndarray, "row time"]:
-        """Where that is not the true one."""
+        """True where the likeliest tag is not the true one."""
         values: np.ndarray = (self.answers != self.tags) & (self.tags >= 0)
         return values
 
     @property
     def needs_right(self) -> Bool[np.ndarray, "time"]:
-        """Where "uni" is wrong and "bi" is not."""
+        """True where "uni" is wrong and "bi" is correct."""
         return self.wrong[0] & ~self.wrong[1]
 
     @property
     def losses(self) -> Float[np.ndarray, "row time"]:
-        """L_t = -ln p(true tag), in nats; 0 where a sign has no tag. Their sum is L."""
+        """Loss L_t = -ln p(true tag) in nats, 0 without a tag; their sum is L."""
         likely = np.take_along_axis(self.probabilities, np.maximum(self.tags, 0)[None, :, None], -1)
         return np.where(self.tags >= 0, -np.log(np.maximum(likely[..., 0], 1e-12)), 0.0)
 
     def tags_of(self, row: int) -> list[str]:
-        """The tag that a network gives each sign; "" of signs that have none."""
+        """Return the tag that a network gives each character; "" for those without a tag."""
         return ["" if tag < 0 else TAGS[answer]
                 for tag, answer in zip(self.tags, self.answers[row], strict=True)]  # fmt: skip
 
     def errors(self) -> Facts:
-        """State how many letters each network has wrong, and how many need the right side."""
+        """State the wrong letters of each network, and the letters that need the right side."""
         uni, bi, cut = self.wrong.sum(1).tolist()
         return Facts("framed" if self.needs_right.any() else "framed_none", letters=self.n_letters,
                      uni=uni, bi=bi, cut=cut, framed=int(self.needs_right.sum()))  # fmt: skip
 
     def loss_at(self, index: int) -> Facts:
-        """State what two networks give the true tag of a sign (from 1), and their losses."""
+        """State the true tag's probability in two networks, and their losses."""
         at, tag = index - 1, int(self.tags[index - 1])
         facts = Facts("no_tag" if tag < 0 else "loss", place=index, sign=self.text[at])
         facts["true"] = TAGS[tag]

@@ -1,4 +1,4 @@
-"""How often taggers are wrong on sentences that are held out, by wiring, seed and true tag."""
+"""Error rates of taggers on held-out sentences, by wiring, seed and true tag."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from seqviz.stats.facts import Facts
 
 
 class ErrorRate(NamedTuple):
-    """Per 100 letters: estimates over sentences and over seeds (nan ends of one seed)."""
+    """Errors per 100 letters, estimated over sentences and over seeds (nan ends for one seed)."""
 
     sentences: Estimate
     seeds: Estimate
 
     @property
     def value(self) -> float:
-        """The value that both estimate."""
+        """Error rate per 100 letters."""
         return float(self.sentences.mean)
 
     @property
     def verdict(self) -> str:
-        """ "more" or "less" where neither interval holds zero, else "null"."""
+        """Verdict "more" or "less" where neither interval contains zero, else "null"."""
         one_seed = np.isnan(self.seeds.low)
         clear = one_seed or self.seeds.is_significant
         return self.sentences.verdict if clear else "null"
@@ -39,22 +39,22 @@ class ErrorRate(NamedTuple):
 
 @dataclass(frozen=True)
 class LetterCounts:
-    """Letters of the held-out sentences that have a tag, by true tag (`TAGS`) and sentence."""
+    """Tagged letters of the held-out sentences, by true tag (`TAGS`) and sentence."""
 
     task: str
     letters: Int[np.ndarray, "tag sentence"]
 
     @property
     def sentences(self) -> int:
-        """That were held out."""
+        """Number of held-out sentences."""
         return self.letters.shape[1]
 
     def many(self, tag: str | None = None) -> int:
-        """Letters with this true tag, or with any."""
+        """Return the number of letters with this true tag, or with any."""
         return int(self._of(self.letters, tag).sum())
 
     def _of(self, counts: np.ndarray, tag: str | None) -> np.ndarray:
-        """[..., sentence]: of one true tag, or of all together."""
+        """Return the counts [..., sentence] of one true tag, or of all together."""
         values: np.ndarray = counts.sum(-2) if tag is None else counts[..., TAGS.index(tag), :]
         return values
 
@@ -63,7 +63,7 @@ class LetterCounts:
         return values
 
     def _estimate(self, counts: np.ndarray, tag: str | None) -> ErrorRate:
-        """Over sentences as a ratio of sums, over seeds by Student's t."""
+        """Estimate over sentences as a ratio of sums, over seeds by Student's t."""
         each, letters = self._of(counts, tag).mean(0), self._of(self.letters, tag)
         return ErrorRate(100 * ratio_ci(each, letters, source="sentences"),
                          mean_ci(self._by_seed(counts, tag), source="seeds"))  # fmt: skip
@@ -73,10 +73,14 @@ class LetterCounts:
 class Compared(LetterCounts):
     """Wrong tags of the held-out sentences.
 
-    wrong: of each wiring (`WIRINGS`). majority: wrong when every letter gets the commonest tag;
-    alone: when each gets the commonest tag of its own symbol. ahead: how many signs the backward
-    cell of "bi" reads at most; cut: wrong then, though it was trained with all. widths: units of a
-    layer in a direction. seconds: of a processor core, for one training.
+    Attributes:
+        wrong: by wiring (`WIRINGS`).
+        majority: errors of the most frequent tag for every letter.
+        alone: errors of the most frequent tag of each symbol.
+        ahead: numbers of characters that the backward cell of "bi" reads ahead at most.
+        cut: errors with that limit in use only; trained without.
+        widths: units per layer and direction.
+        seconds: CPU time of one training.
     """
 
     wrong: Int[np.ndarray, "wiring seed tag sentence"]
@@ -90,44 +94,70 @@ class Compared(LetterCounts):
 
     @property
     def seeds(self) -> int:
-        """Trainings of each network."""
+        """Number of trainings of each network."""
         return self.wrong.shape[1]
 
     def of_first(self, seeds: int) -> Compared:
-        """The same of the first so many seeds."""
+        """Return the results of the first seeds."""
         return replace(self, wrong=self.wrong[:, :seeds], cut=self.cut[:, :seeds],
                        seconds=self.seconds[:, :seeds])  # fmt: skip
 
     def error(self, wiring: str, tag: str | None = None) -> ErrorRate:
-        """Of 100 letters with this true tag, how many a network tags wrongly."""
+        """Return the errors per 100 letters of a network.
+
+        Args:
+            wiring: one of `WIRINGS`.
+            tag: true tag of the letters; None for all.
+        """
         return self._estimate(self.wrong[WIRINGS.index(wiring)], tag)
 
     def by_seed(self, wiring: str, tag: str | None = None) -> Float[np.ndarray, "seed"]:
-        """The same, of each seed."""
+        """Return the errors per 100 letters of each seed.
+
+        Args:
+            wiring: one of `WIRINGS`.
+            tag: true tag of the letters; None for all.
+        """
         return self._by_seed(self.wrong[WIRINGS.index(wiring)], tag)
 
     def better(self, wiring: str, than: str = "uni", tag: str | None = None) -> ErrorRate:
-        """How many fewer a network tags wrongly than another one, on the same letters."""
+        """Return the paired difference in errors per 100 letters, `than` minus `wiring`.
+
+        Args:
+            wiring: one of `WIRINGS`.
+            than: the baseline.
+            tag: true tag of the letters; None for all.
+        """
         item, other = (self.wrong[WIRINGS.index(name)] for name in (wiring, than))
         return self._estimate(other - item, tag)
 
     def error_cut(self, ahead: int, tag: str | None = None) -> ErrorRate:
-        """Of "bi", when its backward cell reads no more than so many signs ahead."""
+        """Return the errors per 100 letters of "bi" with a limited backward cell.
+
+        Args:
+            ahead: one of `ahead`.
+            tag: true tag of the letters; None for all.
+        """
         return self._estimate(self.cut[self.ahead.tolist().index(ahead)], tag)
 
     def baseline(self, name: str, tag: str | None = None) -> float:
-        """Of 100 letters, how many "majority" or "alone" gets wrong."""
+        """Return the errors per 100 letters of a baseline.
+
+        Args:
+            name: "majority" or "alone".
+            tag: true tag of the letters; None for all.
+        """
         wrong = self._of(getattr(self, name), tag)
         return 100 * float(wrong.sum()) / self.many(tag)
 
     def errors(self) -> Facts:
-        """State how many of 100 letters every network and both guesses get wrong."""
+        """State the errors per 100 letters of every network and both baselines."""
         wirings = {wiring: self.error(wiring).value for wiring in WIRINGS}
         return Facts(**wirings, alone=self.baseline("alone"), majority=self.baseline("majority"),
                      sentences=self.sentences, seeds=self.seeds)  # fmt: skip
 
     def gain(self, wiring: str) -> Facts:
-        """State how many fewer letters a network tags wrongly than "uni"."""
+        """State the difference in errors from "uni"."""
         gap = self.better(wiring)
         return Facts(
             gap.verdict, wrong=self.error(wiring).value, uni=self.error("uni").value,
@@ -136,7 +166,7 @@ class Compared(LetterCounts):
         )  # fmt: skip
 
     def by_tag(self, tag: str) -> Facts:
-        """State what both directions change on letters with this true tag."""
+        """State the errors of "uni" and "bi" on letters with this true tag."""
         return Facts(
             self.better("bi", "uni", tag).verdict, uni=self.error("uni", tag).value,
             bi=self.error("bi", tag).value, many=self.many(tag),
@@ -152,10 +182,12 @@ class Compared(LetterCounts):
 
 @dataclass(frozen=True)
 class TrainedAhead(LetterCounts):
-    """Wrong tags of networks of both directions that learned with so many signs ahead.
+    """Wrong tags of bidirectional networks trained with a limited backward cell.
 
-    ahead: how many the backward cell reads at most, in training as in use. wrong: then; of the
-    seeds that `Compared` begins with. seconds: of a processor core, for one training.
+    Attributes:
+        ahead: characters that the backward cell reads ahead at most, in training and use.
+        wrong: errors, for the first seeds of `Compared`.
+        seconds: CPU time of one training.
     """
 
     ahead: Int[np.ndarray, "ahead"]
@@ -164,28 +196,43 @@ class TrainedAhead(LetterCounts):
 
     @property
     def seeds(self) -> int:
-        """Trainings of each network."""
+        """Number of trainings of each network."""
         return self.wrong.shape[1]
 
     def error(self, ahead: int) -> ErrorRate:
-        """Of 100 letters, how many a network tags wrongly."""
+        """Return the errors per 100 letters."""
         return self._estimate(self._at(ahead), None)
 
     def by_seed(self, ahead: int) -> Float[np.ndarray, "seed"]:
-        """The same, of each seed."""
+        """Return the errors per 100 letters of each seed."""
         return self._by_seed(self._at(ahead), None)
 
     def beyond(self, ahead: int, compared: Compared) -> ErrorRate:
-        """How many more are wrong than with all that stands to the right; of the same seeds."""
+        """Return the difference in errors from the network without a limit, on the same seeds.
+
+        Args:
+            ahead: one of `ahead`.
+            compared: errors without a limit, of the same seeds.
+        """
         return self._estimate(self._at(ahead) - compared.wrong[2], None)
 
     def gained(self, ahead: int, compared: Compared) -> Share:
-        """What so many signs bring, of all that the right side brings; of the same seeds."""
+        """Return the share of the right context's whole gain that a limited context brings.
+
+        Args:
+            ahead: one of `ahead`.
+            compared: errors without a limit, of the same seeds.
+        """
         none, some = (self._at(item).sum() for item in (0, ahead))
         return float((none - some) / (none - compared.wrong[2].sum()))
 
     def reach(self, ahead: int, compared: Compared) -> Facts:
-        """State what so many signs ahead give, in training or only in use; of the same seeds."""
+        """State the effect of a limited right context, in training or only in use.
+
+        Args:
+            ahead: one of `ahead`.
+            compared: errors without a limit, of the same seeds.
+        """
         more, wrong = self.beyond(ahead, compared), self.error(ahead).value
         cut = compared.error_cut(ahead).value
         return Facts(

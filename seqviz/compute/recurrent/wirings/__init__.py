@@ -1,1 +1,1 @@
-"""One recurrent cell by hand, the wirings that are made of it, and what is left without tanh."""
+"""One recurrent cell by hand, wirings of such cells, and the network without tanh."""

@@ -1,8 +1,8 @@
-"""A recurrent network between linear and tanh, beside the one convolution it is without tanh.
+"""Recurrent network between linear and tanh, and its equivalent convolution without tanh.
 
 h_t = phi(W_hh h_{t-1} + W_hx x_t + b), y_t = W_yh h_t, phi(a) = (1 - s) a + s tanh(a). For s = 0
-(what S0's `RNN_Cell` returns: `i2h(combined)`, without its tanh) the response to x is
-sum_k K_k x_{t-k} with K_k = W_yh W_hh^k W_hx, beside what the bias alone gives.
+(as S0's `RNN_Cell`, which returns `i2h(combined)` without its tanh) the response to x is sum_k K_k
+x_{t-k} with K_k = W_yh W_hh^k W_hx, plus the response to the bias alone.
 """
 
 from __future__ import annotations
@@ -17,17 +17,21 @@ from seqviz.core.units import Count
 
 STEPS = 32
 SHARES = (0.0, *(round(10 ** (power / 3), 6) for power in range(-12, 1)))
-_RADIUS = 0.9  # spectral radius of W_hh: the kernel ends within the sequence
+_RADIUS = 0.9  # spectral radius of W_hh, so that the kernel decays within the sequence
 
 
 @dataclass(frozen=True)
 class CollapseTrace:
-    """One network and its replacement on one input.
+    """One network and its equivalent convolution on one input.
 
-    x: the input. network, convolution: their outputs. kernel: K_k. shares, errors: the
-    superposition error at each share of tanh. superposition: that at this one. error: largest
-    difference of network and convolution. Both errors are relative to the largest response of the
-    network to x. units: of the hidden layer. biased: whether the network has a bias.
+    Errors are relative to the largest response of the network to x.
+
+    Attributes:
+        kernel: K_k.
+        shares: shares s of tanh.
+        errors: superposition error at each of them.
+        superposition: superposition error of this network.
+        error: largest difference of network and convolution.
     """
 
     x: Float[np.ndarray, "time"]
@@ -44,17 +48,17 @@ class CollapseTrace:
 
     @property
     def parameters(self) -> Count:
-        """Weights and biases of the network, one input and one output."""
+        """Number of weights and biases of the network, with one input and one output."""
         return float(self.units**2 + (2 + self.biased) * self.units)
 
     @property
     def numbers(self) -> Count:
-        """Numbers that replace them on this sequence: the kernel and the response to nothing."""
+        """Size of the convolution: the kernel and, with a bias, the response to zero input."""
         return float((1 + self.biased) * len(self.kernel))
 
     @property
     def full_error(self) -> float:
-        """Superposition error with all of tanh."""
+        """Superposition error at the full share of tanh."""
         return float(self.errors[-1])
 
 
@@ -66,7 +70,7 @@ class _Network:
     out: np.ndarray
 
     def read(self, x: np.ndarray, share: float) -> np.ndarray:
-        """Its outputs, in the precision of its weights; x has [series, time]."""
+        """Return the outputs for x [series, time], in the precision of the weights."""
         h = np.zeros((len(x), len(self.bias)), self.back.dtype)
         outputs = []
         item = self.back.dtype.type(1)
@@ -81,9 +85,15 @@ class _Network:
 def collapse(
     share: float, size: float, units: int, precision: str, seed: int, biased: bool = True
 ) -> CollapseTrace:
-    """A network of a seed reads noise `size` times a standard normal, `STEPS` steps long.
+    """Run a random network on noise of standard deviation `size`, `STEPS` steps long.
 
-    precision: "float32" or "float64". biased: False sets b to 0, with all else the same.
+    Args:
+        share: share s of tanh.
+        size: standard deviation of the input.
+        units: units of the hidden layer.
+        precision: "float32" or "float64".
+        seed: random seed.
+        biased: False sets b to 0, with all else the same.
     """
     random = seeded(seed)
     back = random.normal(0, 1, (units, units))
@@ -108,7 +118,7 @@ def collapse(
 
 
 def _kernel(network: _Network) -> np.ndarray:
-    """K_k = W_yh W_hh^k W_hx for k = 0 ... STEPS - 1."""
+    """Return K_k = W_yh W_hh^k W_hx for k = 0 ... STEPS - 1."""
     result, v = [], network.new
     for _ in range(STEPS):
         result.append(network.out @ v)
@@ -117,6 +127,6 @@ def _kernel(network: _Network) -> np.ndarray:
 
 
 def _superposition(read: np.ndarray) -> float:
-    """max |f(x + x') - f(x) - f(x') + f(0)| over the largest response to x."""
+    """Return max |f(x + x') - f(x) - f(x') + f(0)| over the largest response to x."""
     x, other, both, silent = read
     return float(np.abs(both - x - other + silent).max() / np.abs(x - silent).max())

@@ -1,4 +1,4 @@
-"""Wirings of recurrent cells as graphs: boxes, arrows, and what an output can depend on.
+"""Wirings of recurrent cells as graphs: nodes, edges, and dependencies of an output.
 
 A node is ("x", s), ("h", layer, direction, t), ("d", layer, t) or ("y", t), all counted from 1;
 direction 1 reads from left to right, -1 from right to left; "d" are states of a decoder.
@@ -23,12 +23,17 @@ READ = ("each", "last", "ends", "after")
 
 @dataclass(frozen=True)
 class WiringGraph:
-    """Which cell is used where.
+    """Wiring of a recurrent network.
 
-    steps: of the input. enter: "each" step has an input, or the "first" alone. read: an output at
-    "each" step, one at the "last", one from the state that each direction ends in ("ends"; without
-    a backward direction the same), or `written` of them from a decoder "after" the last step. Its
-    first state is the last one (of both directions the sum), its input its own last output.
+    Attributes:
+        cell: one of `CELLS`.
+        both: True for both directions.
+        enter: "each" step has an input, or only the "first".
+        read: an output at "each" step, one at the "last", one from the final state of each
+            direction ("ends"; without a backward direction the same), or `written` of them from a
+            decoder "after" the last step. The decoder starts from the last state (summed over
+            directions) and reads its own last output.
+        written: outputs of the decoder.
     """
 
     cell: str = "rnn"
@@ -41,21 +46,21 @@ class WiringGraph:
 
     @property
     def inputs(self) -> int:
-        """How many there are."""
+        """Number of inputs."""
         return 1 if self.enter == "first" else self.steps
 
     @property
     def outputs(self) -> int:
-        """How many there are."""
+        """Number of outputs."""
         return {"each": self.steps, "after": self.written}.get(self.read, 1)
 
     @property
     def directions(self) -> tuple[int, ...]:
-        """1, and -1 where it reads from both sides."""
+        """Directions of reading: 1, and -1 for a bidirectional network."""
         return (1, -1) if self.both else (1,)
 
     def edges(self) -> Iterator[tuple[Node, Node]]:
-        """All arrows, each from what is needed to what needs it."""
+        """Yield all edges, each from a node to one that depends on it."""
         span = range(1, self.steps + 1)
         for layer in range(1, self.layers + 1):
             for direction in self.directions:
@@ -98,11 +103,11 @@ class WiringGraph:
             yield ("d", top, t), ("y", t)
 
     def nodes(self) -> tuple[Node, ...]:
-        """All boxes, in the order in which they first stand in an arrow."""
+        """Return all nodes, in the order of their first edge."""
         return tuple(dict.fromkeys(node for edge in self.edges() for node in edge))
 
     def ancestors(self, node: Node) -> frozenset[Node]:
-        """All that this one can depend on, itself included."""
+        """Return all nodes that a node can depend on, including itself."""
         into: dict[Node, list[Node]] = {}
         for edge, other in self.edges():
             into.setdefault(other, []).append(edge)
@@ -114,7 +119,7 @@ class WiringGraph:
         return frozenset(result)
 
     def reach(self) -> Bool[np.ndarray, "output input"]:
-        """Whether there is a way from each input to each output."""
+        """Return True for each output and input with a path between them."""
         outputs = [self.ancestors(("y", t)) for t in range(1, self.outputs + 1)]
         return np.array(
             [[("x", s) in output for s in range(1, self.inputs + 1)] for output in outputs]
@@ -122,7 +127,7 @@ class WiringGraph:
 
 
 _FEW = WiringGraph(steps=4, written=3)
-WIRINGS = {  # the figure of every text on this subject
+WIRINGS = {  # drawn in every text on this subject
     "one_one": replace(_FEW, steps=1),
     "one_many": replace(_FEW, enter="first"),
     "many_one": replace(_FEW, read="last"),
@@ -135,10 +140,12 @@ WIRINGS = {  # the figure of every text on this subject
 
 @dataclass(frozen=True)
 class Influence:
-    """Mean Frobenius norm of dy_t / dx_s over inputs and networks, measured.
+    """Measured influence: mean Frobenius norm of dy_t / dx_s over inputs and networks.
 
-    backward: of the half of the output that the backward state gives, where one output is read from
-    both directions; else empty. seeds, samples: networks, and inputs of each.
+    Attributes:
+        backward: influence on the backward state's half of the output, where one output reads both
+            directions; else empty.
+        samples: inputs of each network.
     """
 
     wiring: WiringGraph
@@ -149,25 +156,25 @@ class Influence:
 
     @property
     def nonzero(self) -> Fraction:
-        """How many pairs of output and input there are with any influence, and of how many."""
+        """Number of pairs of output and input with any influence, and of all pairs."""
         return int((self.norm > 0).sum()), self.norm.size
 
     @property
     def backward_read(self) -> Fraction:
-        """How many inputs the backward half of the output has read, and of how many."""
+        """Number of inputs that influence the backward half of the output, and of all inputs."""
         return int((self.backward > 0).sum()), self.wiring.inputs
 
     def inputs_of(self, output: int) -> Fraction:
-        """How many inputs move an output (from 1), and of how many."""
+        """Return the number of inputs that influence an output (from 1), and of all inputs."""
         return int((self.norm[output - 1] > 0).sum()), self.wiring.inputs
 
     @property
     def as_drawn(self) -> bool:
-        """Whether the influence is exactly 0 where there is no way in the graph, and only there."""
+        """True where the influence is exactly 0 where the graph has no path, and only there."""
         return bool(((self.norm > 0) == self.wiring.reach()).all())
 
     def dependencies(self, output: int) -> Facts:
-        """State on how many states and inputs an output (from 1) depends."""
+        """State the number of states and inputs that an output (from 1) depends on."""
         moved, inputs = self.inputs_of(output)
         states, every = (sum(node[0] in ("h", "d") for node in nodes) for nodes in
                          (self.wiring.ancestors(("y", output)), self.wiring.nodes()))  # fmt: skip
@@ -176,7 +183,7 @@ class Influence:
 
 
 def compare_wirings(influences: Sequence[Influence]) -> Facts:
-    """State how many cells of the matrices of `WIRINGS` have an influence, and that of five."""
+    """State the number of nonzero influences in all `WIRINGS`, and a few of their values."""
     some, every = np.sum([item.nonzero for item in influences], axis=0).tolist()
     norm = {name: item.norm for name, item in zip(WIRINGS, influences, strict=True)}
     return Facts(

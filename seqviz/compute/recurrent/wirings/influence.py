@@ -1,4 +1,4 @@
-"""How much an input moves an output, |dy_t / dx_s|, by autograd through PyTorch's own layers."""
+"""Influence of an input on an output, |dy_t / dx_s|, by autograd through PyTorch's layers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,13 @@ SEEDS, SAMPLES = 5, 16
 
 
 def network(wiring: WiringGraph, seed: int) -> Any:
-    """A module from [step, batch, 3] to [output, batch, 2], with PyTorch's first weights, float64.
+    """Return a float64 module from [step, batch, 3] to [output, batch, 2], as initialized.
 
     It has the layers `core` (nn.RNN, nn.LSTM or nn.GRU), `out`, and for "after" `decoder`.
+
+    Args:
+        wiring: the wiring.
+        seed: random seed.
     """
     import torch
 
@@ -28,9 +32,13 @@ def network(wiring: WiringGraph, seed: int) -> Any:
 
 
 def jacobian(net: Any, x: Any) -> Any:
-    """dy_t / dx_s of every sample: [output, out, sample, input, in] for x [input, sample, in].
+    """Return dy_t / dx_s of every sample: [output, out, sample, input, in].
 
-    Every component of every output gets a copy of the batch of its own: one pass back is enough.
+    Every component of every output gets its own copy of the batch, so one backward pass is enough.
+
+    Args:
+        net: a module of `network`.
+        x: [input, sample, in].
     """
     import torch
 
@@ -46,7 +54,12 @@ def jacobian(net: Any, x: Any) -> Any:
 
 
 def influence(wiring: WiringGraph, seed: int = 0) -> Influence:
-    """The mean over `SAMPLES` standard normal inputs for each of `SEEDS` networks from this on."""
+    """Return the mean influence over `SAMPLES` standard normal inputs and `SEEDS` networks.
+
+    Args:
+        wiring: the wiring.
+        seed: seed of the first network.
+    """
     import torch
 
     norms, halves = [], []
@@ -58,17 +71,31 @@ def influence(wiring: WiringGraph, seed: int = 0) -> Influence:
         norms.append(jacobian(net, x).pow(2).sum((1, 4)).sqrt().mean(1).numpy())
         if wiring.both and wiring.read in ("last", "ends"):
             with torch.no_grad():
-                net.out.weight[:, :UNITS] = 0  # what is left is what the backward half gives
+                net.out.weight[:, :UNITS] = 0  # leaves only the backward half
             halves.append(jacobian(net, x).pow(2).sum((1, 4)).sqrt().mean(1)[0].numpy())
     backward = np.mean(halves, 0) if halves else np.zeros(0)
     return Influence(wiring, np.mean(norms, 0), backward, SEEDS, SAMPLES)
 
 
 def of_all(cell: str = "rnn", seed: int = 0) -> tuple[Influence, ...]:
-    """The same for the seven wirings that texts draw."""
+    """Return the influence in the seven wirings of `WIRINGS`.
+
+    Args:
+        cell: "rnn", "lstm" or "gru".
+        seed: seed of the first network.
+    """
     return tuple(influence(replace(wiring, cell=cell), seed) for wiring in WIRINGS.values())
 
 
 def of_one(cell: str, layers: int, both: bool, enter: str, read: str, seed: int = 0) -> Influence:
-    """The same for a wiring of one's own, six steps."""
+    """Return the influence in one wiring with six steps; arguments as in `WiringGraph`.
+
+    Args:
+        cell: "rnn", "lstm" or "gru".
+        layers: number of layers.
+        both: True for both directions.
+        enter: one of `ENTER`.
+        read: one of `READ`.
+        seed: seed of the first network.
+    """
     return influence(WiringGraph(cell, layers, both, enter, read), seed)

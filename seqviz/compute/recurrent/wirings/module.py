@@ -1,4 +1,4 @@
-"""A wiring as a module of PyTorch's own recurrent layers."""
+"""Module for a wiring of PyTorch's own recurrent layers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ State = Tensor | tuple[Tensor, ...]
 
 
 class WiredNetwork(nn.Module):
-    """See `influence.network`."""
+    """Network of one wiring; see `influence.network`."""
 
     def __init__(self, wiring: WiringGraph, width: int, units: int, out: int):
         super().__init__()
@@ -24,13 +24,13 @@ class WiredNetwork(nn.Module):
         self.out = nn.Linear(units if after else units * len(wiring.directions), out)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: [input, batch, width]; where the first input is the only one, zeros follow it."""
+        """Return the outputs for x [input, batch, width], padded with zeros to all steps."""
         rest = x.new_zeros(self.wiring.steps - len(x), *x.shape[1:])
         states, last = self.core(torch.cat([x, rest]))
         match self.wiring.read:
             case "each":
                 read = states
-            case "last":  # the backward half of this has read one input: the last
+            case "last":  # its backward half has read only the last input
                 read = states[-1:]
             case "ends":
                 forward, backward = states[-1:, :, : self.units], states[:1, :, self.units :]
@@ -41,7 +41,7 @@ class WiredNetwork(nn.Module):
         return tensor
 
     def _write(self, last: State) -> Tensor:
-        """The decoder's outputs: it begins with 0 and goes on with its own last output."""
+        """Return the decoder's outputs; it starts from 0 and reads its own last output."""
         state = tuple(map(self._joined, last)) if isinstance(last, tuple) else self._joined(last)
         assert self.decoder is not None
         batch = state[0].shape[-2]
@@ -54,6 +54,6 @@ class WiredNetwork(nn.Module):
         return torch.cat(outputs)
 
     def _joined(self, last: Tensor) -> Tensor:
-        """One state a layer: of two directions the sum."""
+        """Return one state per layer, summed over directions."""
         layers = self.wiring.layers
         return last.unflatten(0, (layers, -1)).sum(1)

@@ -1,4 +1,4 @@
-"""The same cell as six texts write it: other letters, other places, one tensor."""
+"""Notations of six texts for the same recurrent cell."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from seqviz.compute.recurrent.wirings.step import CellWeights
 
 @dataclass(frozen=True)
 class Notation:
-    """How one text writes the pre-activation.
+    """Pre-activation of one text.
 
-    sides: the products in its order, "h", "x" or "hx" and "xh" where both stand in one vector.
-    letters: of their matrices. state: of the hidden state. bias: whether the text has one.
+    Attributes:
+        sides: the products in the text's order, "h" and "x", or "hx" and "xh" for one concatenated
+            vector.
+        letters: names of their matrices.
+        state: name of the hidden state.
     """
 
     formula: str
@@ -38,9 +41,11 @@ NOTATIONS = {
 
 @dataclass(frozen=True)
 class NotationExample:
-    """One notation with numbers: matrices and the vectors they multiply, in the text's order.
+    """One notation with numbers, in the text's order.
 
-    result: tanh of their sum. difference: the largest from the standard form, S0's.
+    Attributes:
+        result: tanh of the sum of all products.
+        difference: largest absolute difference from the standard form, S0's.
     """
 
     notation: Notation
@@ -54,7 +59,14 @@ class NotationExample:
 def written(
     cell: CellWeights, h: Float[np.ndarray, "hidden"], x: Float[np.ndarray, "input"], name: str
 ) -> NotationExample:
-    """One step from h and x as the text called `name` writes it."""
+    """Compute one step from h and x in a notation.
+
+    Args:
+        cell: the weights.
+        h: previous hidden state.
+        x: input.
+        name: key of `NOTATIONS`.
+    """
     notation = NOTATIONS[name]
     result = _result(cell, h, x, notation)
     difference = float(np.abs(result - _result(cell, h, x, NOTATIONS["s0"])).max())
@@ -64,14 +76,26 @@ def written(
 def all_written(
     cell: CellWeights, h: Float[np.ndarray, "hidden"], x: Float[np.ndarray, "input"]
 ) -> dict[str, NotationExample]:
-    """The same in all six."""
+    """Compute one step from h and x in all six notations.
+
+    Args:
+        cell: the weights.
+        h: previous hidden state.
+        x: input.
+    """
     return {name: written(cell, h, x, name) for name in NOTATIONS}
 
 
 def swapped(
     cell: CellWeights, h: Float[np.ndarray, "hidden"], x: Float[np.ndarray, "input"]
 ) -> float | None:
-    """The largest error of who reads S2's U and W as S1's; None where the shapes do not fit."""
+    """Return the largest error of reading S2's U and W as S1's; None where shapes do not fit.
+
+    Args:
+        cell: the weights.
+        h: previous hidden state.
+        x: input.
+    """
     if cell.inputs.shape != cell.recurrent.shape:
         return None
     other = CellWeights(cell.inputs, cell.recurrent, cell.bias, cell.output)
@@ -89,7 +113,7 @@ def _parts(
 
 
 def _result(cell: CellWeights, h: np.ndarray, x: np.ndarray, notation: Notation) -> np.ndarray:
-    """Each sum is rounded once, so that the order of its terms leaves no trace."""
+    """Return the new state; each sum is rounded once, whatever the order of its terms."""
     matrices, vectors, bias = _parts(cell, h, x, notation)
     products = np.hstack([*(m * v for m, v in zip(matrices, vectors, strict=True)), bias[:, None]])
     return np.tanh([fsum(row) for row in products])

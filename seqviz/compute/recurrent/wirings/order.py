@@ -1,4 +1,4 @@
-"""Two texts read by one untrained cell: does the state know the order, where a sum cannot?"""
+"""Effect of word order on the state of an untrained cell, and on a sum of vectors."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ UNITS, WIDTH, OTHERS = 8, 8, 100
 
 @dataclass(frozen=True)
 class OrderDistance:
-    """How far the two readings lie apart after each token; a text that has ended stays as it is.
+    """Distance between the readings of two texts after each token; a text that has ended stays.
 
-    states: of the hidden states. sums: of the sums of the input vectors, which know no order.
-    others: the distance of the last states for so many other cells of the seed.
+    Attributes:
+        states: distance of the hidden states.
+        sums: distance of the sums of input vectors, which do not depend on the order.
+        others: distance of the last states for other cells.
     """
 
     first: tuple[str, ...]
@@ -35,26 +37,32 @@ class OrderDistance:
 
     @property
     def sum_apart(self) -> float:
-        """Distance of the sums over the whole texts."""
+        """Distance of the sums over the texts."""
         return float(self.sums[-1])
 
     def compared(self) -> Facts:
-        """State how far sums and states are apart, and the states of other cells."""
+        """State the distances of sums and states, and of the states of other cells."""
         variant = "other" if self.sum_apart > 0 else "same" if self.apart == 0 else "order"
         return Facts(variant, apart=self.apart, sums=self.sum_apart, low=self.others.min(),
                      high=self.others.max(), cells=len(self.others))  # fmt: skip
 
 
 def pieces(text: str) -> tuple[str, ...]:
-    """Words where there are spaces, else characters."""
+    """Split a text into words at spaces; a single word into characters."""
     words = text.split()
     return tuple(words if len(words) > 1 else "".join(words))
 
 
 def orders(first: str, second: str, seed: int) -> OrderDistance:
-    """Read both with the cell of a seed: weights from N(0, 1/8), a random vector a token.
+    """Read two texts with a random cell: weights from N(0, 1/8), one random vector per token.
 
-    Raises UserError where one of them is empty.
+    Args:
+        first: a text.
+        second: the other text.
+        seed: random seed.
+
+    Raises:
+        UserError: "no_text" for an empty text.
     """
     item, other = pieces(first), pieces(second)
     if not item or not other:
@@ -71,7 +79,7 @@ def orders(first: str, second: str, seed: int) -> OrderDistance:
         for at in ids:
             h = np.tanh(h @ back + table[:, at : at + 1] @ new)
             states.append(h[:, 0])
-        # Counts times rows: a sum that is rounded alike whatever the order.
+        # Counts times rows, so that rounding does not depend on the order.
         sums = np.cumsum(np.eye(len(existing))[ids], axis=0) @ table[0]
         retained = np.minimum(np.arange(last), len(text) - 1)
         read.append((np.stack(states)[retained], sums[retained]))

@@ -1,4 +1,4 @@
-"""One recurrent cell whose every number is somebody's own: h = tanh(W_hh h + W_hx x + b).
+"""One recurrent cell with typed weights: h = tanh(W_hh h + W_hx x + b).
 
 Elman (1990); y is softmax(W_yh h) (Jurafsky and Martin) or sigmoid (eq. 41 of S0).
 """
@@ -19,13 +19,13 @@ from seqviz.core.units import Count, unbroken
 from seqviz.stats.facts import Facts
 
 OUTPUTS = ("softmax", "sigmoid")
-MAX_UNITS = 3  # units, inputs and outputs that find room in the figure
+MAX_UNITS = 3  # units, inputs and outputs that fit into the figure
 _LARGEST = 100.0
 
 
 @dataclass(frozen=True)
 class CellWeights:
-    """The four sets of weights that every step uses; names and layout of the lecture (S0)."""
+    """Weights shared by all steps; names and layout of the lecture (S0)."""
 
     recurrent: Float[np.ndarray, "hidden hidden"]
     inputs: Float[np.ndarray, "hidden input"]
@@ -34,12 +34,18 @@ class CellWeights:
 
     @property
     def parameters(self) -> Count:
-        """Numbers in all four."""
+        """Number of all weights."""
         return float(sum(w.size for w in (self.recurrent, self.inputs, self.bias, self.output)))
 
 
 class Term(NamedTuple):
-    """One product of the sum: of "h" (or "x") `number` (from 1) times its weight."""
+    """One product of a weighted sum.
+
+    Attributes:
+        of: "h", "x" or "b".
+        number: index of the factor, from 1.
+        value: value of the factor; 1 for the bias.
+    """
 
     of: str
     number: int
@@ -48,13 +54,19 @@ class Term(NamedTuple):
 
     @property
     def product(self) -> float:
-        """What it adds."""
+        """Weight times value."""
         return self.weight * self.value
 
 
 @dataclass(frozen=True)
 class CellSteps:
-    """A cell at work: `h[t]` after step t (`h[0]` is zero), `a` and `y` from step 1 on at 0."""
+    """States and outputs of a cell on a sequence.
+
+    Attributes:
+        a: pre-activations; step t at index t - 1.
+        h: states; `h[t]` after step t, `h[0]` is zero.
+        y: outputs; step t at index t - 1.
+    """
 
     cell: CellWeights
     x: Float[np.ndarray, "time input"]
@@ -65,31 +77,46 @@ class CellSteps:
 
     @property
     def parameters(self) -> Count:
-        """Numbers that every step uses."""
+        """Number of weights shared by all steps."""
         return self.cell.parameters
 
     @property
     def x_apart(self) -> float:
-        """How far the last state lies from where it were without the first input."""
+        """Distance of the last state from that without the first input."""
         return self.moved(len(self.x))
 
     def sum_of(self, t: int, unit: int) -> float:
-        """a of a unit at step t, both from 1."""
+        """Return the pre-activation of a unit.
+
+        Args:
+            t: the step, from 1.
+            unit: the unit, from 1.
+        """
         return float(self.a[t - 1, unit - 1])
 
     def state_of(self, t: int, unit: int) -> float:
-        """h of a unit after step t."""
+        """Return the hidden state of a unit after a step.
+
+        Args:
+            t: the step, from 1; 0 is the initial state.
+            unit: the unit, from 1.
+        """
         return float(self.h[t, unit - 1])
 
     def loop(self) -> Facts:
-        """State what all steps leave of the first input."""
+        """State the remaining effect of the first input after all steps."""
         steps, far = len(self.x), self.x_apart
         variant = "loop_once" if steps == 1 else "gone" if far == 0 else "loop"
         return Facts(variant, steps=steps, parameters=self.parameters, far=far, x=self.x[0],
                      y=self.y[-1])  # fmt: skip
 
     def terms(self, t: int, unit: int) -> tuple[Term, ...]:
-        """The sum a of a unit at step t (both from 1), product by product; the bias has value 1."""
+        """Return the products in the pre-activation of a unit; the bias has value 1.
+
+        Args:
+            t: the step, from 1.
+            unit: the unit, from 1.
+        """
         back, new = self.cell.recurrent[unit - 1], self.cell.inputs[unit - 1]
         sides = (("h", back, self.h[t - 1]), ("x", new, self.x[t - 1]),
                  ("b", self.cell.bias[unit - 1 : unit], np.ones(1)))  # fmt: skip
@@ -100,17 +127,22 @@ class CellSteps:
         )
 
     def moved(self, t: int) -> float:
-        """How far h_t lies from where it were with the first input 0 (Euclidean distance)."""
+        """Return the Euclidean distance of h_t from its value with the first input set to 0."""
         x = self.x.copy()
         x[0] = 0
         return float(np.linalg.norm(self.h[t] - run(self.cell, x, self.by).h[t]))
 
 
 def matrix(text: str, name: str) -> Float[np.ndarray, "row column"]:
-    """What somebody wrote: numbers with spaces or commas between, rows with semicolons.
+    """Parse a typed matrix: numbers separated by spaces or commas, rows by semicolons.
 
-    Raises UserError for what is no number, for rows of unequal length, for more than 3 of either,
-    for a number beyond 100, and for a comma between two digits.
+    Args:
+        text: the text.
+        name: name of the matrix for the messages; the inputs "x" may have any size.
+
+    Raises:
+        UserError: "no_matrix" for rows of unequal length or a part that is not a number up to 100,
+            "large_matrix" for more than 3 rows or columns, and for a comma between two digits.
     """
     lines = typed.cut(typed.without_decimal_commas(text), ";")
     rows = [" ".join(typed.cut(line, ",")).split() for line in lines if line.strip()]
@@ -129,7 +161,17 @@ def matrix(text: str, name: str) -> Float[np.ndarray, "row column"]:
 
 
 def cell(recurrent: str, inputs: str, bias: str, output: str) -> CellWeights:
-    """The cell of four texts (see `matrix`); raises UserError where shapes do not fit."""
+    """Parse the four matrices of a cell, see `matrix`.
+
+    Args:
+        recurrent: W_hh.
+        inputs: W_hx.
+        bias: b.
+        output: W_yh.
+
+    Raises:
+        UserError: errors of `matrix`, "shapes" where shapes do not fit.
+    """
     w_hh, w_hx, b, w_yh = (
         matrix(text, name)
         for text, name in (
@@ -148,9 +190,15 @@ def cell(recurrent: str, inputs: str, bias: str, output: str) -> CellWeights:
 
 
 def inputs(text: str, width: int, steps: int) -> Float[np.ndarray, "time input"]:
-    """So many inputs: what is written, `width` numbers a step, and then zeros.
+    """Parse the inputs and pad them with zeros to the number of steps.
 
-    Raises UserError for what is no number, and for a last step that is not whole.
+    Args:
+        text: numbers, `width` for each step.
+        width: input features.
+        steps: number of steps.
+
+    Raises:
+        UserError: errors of `matrix`, "part_of_input" for an incomplete last step.
     """
     written = matrix(" ".join(typed.cut(text, ";")).strip() or "0", "x").ravel()
     if written.size % width:
@@ -163,7 +211,13 @@ def inputs(text: str, width: int, steps: int) -> Float[np.ndarray, "time input"]
 
 
 def run(cell: CellWeights, x: Float[np.ndarray, "time input"], by: str = "softmax") -> CellSteps:
-    """All steps: h_0 = 0; at each, h = tanh(W_hh h + W_hx x + b), then y of W_yh h."""
+    """Run all steps from h_0 = 0: h = tanh(W_hh h + W_hx x + b), then y from W_yh h.
+
+    Args:
+        cell: the weights.
+        x: inputs.
+        by: one of `OUTPUTS`.
+    """
     weights = recurrent.RecurrentWeights(
         cell.inputs, cell.recurrent, cell.bias, np.zeros_like(cell.bias)
     )
@@ -177,6 +231,16 @@ def run(cell: CellWeights, x: Float[np.ndarray, "time input"], by: str = "softma
 def steps(
     recurrent: str, inputs_by: str, bias: str, output: str, x: str, count: int, by: str
 ) -> CellSteps:
-    """The same from what somebody wrote, `count` steps."""
+    """Parse a cell and its inputs, and run it.
+
+    Args:
+        recurrent: W_hh.
+        inputs_by: W_hx.
+        bias: b.
+        output: W_yh.
+        x: inputs.
+        count: number of steps.
+        by: one of `OUTPUTS`.
+    """
     cell_weights = cell(recurrent, inputs_by, bias, output)
     return run(cell_weights, inputs(x, cell_weights.inputs.shape[1], count), by)
