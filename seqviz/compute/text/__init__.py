@@ -1,1 +1,1 @@
-"""Text to numbers: tokenization, windows of a text, and word vectors."""
+"""Text as numbers: tokenization, training windows, and word vectors."""

@@ -1,1 +1,1 @@
-"""How a text is cut into pieces: characters, bytes, words, WordPiece, byte-pair merges."""
+"""Tokenization: characters, bytes, words, WordPiece, byte-pair encoding."""

@@ -1,7 +1,7 @@
-"""Byte-pair encoding: a word's bytes are merged, the pair that was learned first before others.
+"""Byte-pair encoding: merges of a word's bytes, in the order in which they were learned.
 
 Sennrich, Haddow and Birch (2016), "Neural Machine Translation of Rare Words with Subword Units",
-ACL, on bytes as in Radford et al. (2019), GPT-2, whose pattern cuts a text into words first.
+ACL, on bytes as in Radford et al. (2019), GPT-2, whose pattern splits a text into words first.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from seqviz.compute.text.tokenization.cut import (
     one_after_another,
 )
 
-_BITS = 20  # a pair of symbols as one number
-_KEPT = 20_000  # words whose symbols are remembered
-# Unicode's White_Space; Python's \s has U+001C to U+001F as well.
+_BITS = 20  # bits of a symbol in the code of a pair
+_KEPT = 20_000  # words in the cache
+# Unicode's White_Space; Python's \s also matches U+001C to U+001F.
 _SPACE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 
 
 @cache
 def pattern() -> re.Pattern[str]:
-    r"""GPT-2's pattern: contractions, letters, numbers and other signs, each with a space before.
+    r"""Return GPT-2's pattern: contractions; letters, numbers or other signs after a space.
 
     Written there as `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
-    `re` has no \p{L}, so the ranges are spelled out.
+    `re` has no \p{L}, so the ranges are spelled out. The space is optional.
     """
     letters, numbers = _ranges("L"), _ranges("N")
     return re.compile(
@@ -46,7 +46,7 @@ def pattern() -> re.Pattern[str]:
 
 
 def _ranges(category: str) -> str:
-    """The code points of a category of Unicode, as the inside of a class of `re`."""
+    """Return the code points of a Unicode category, for a character class of `re`."""
     results: list[list[int]] = []
     for code in range(sys.maxunicode + 1):
         if unicodedata.category(chr(code))[0] == category:
@@ -59,25 +59,28 @@ def _ranges(category: str) -> str:
 
 @cache
 def alphabet() -> tuple[int, ...]:
-    """The bytes in the order of GPT-2's first 256 ids: those that can be seen come first."""
+    """Return the bytes in the order of GPT-2's first 256 ids, visible ones first."""
     observed = [*range(33, 127), *range(161, 173), *range(174, 256)]
     return (*observed, *(byte for byte in range(256) if byte not in observed))
 
 
 @cache
 def byte_letters() -> dict[str, int]:
-    """The letter that stands for each byte in GPT-2's files ("Ġ" is a space), and its byte."""
+    """Return the byte of each letter that stands for one in GPT-2's files ("Ġ" is a space)."""
     order = alphabet()
     return {chr(byte if k < 188 else 256 + k - 188): byte for k, byte in enumerate(order)}
 
 
 class Bpe:
-    """An encoder: symbols 0 to 255 are bytes, symbol 256 + k is what merge k makes.
+    """Byte-pair encoder: symbols 0 to 255 are bytes, symbol 256 + k is the result of merge k.
 
-    pairs: the two symbols of each merge. order: the byte of each of the first 256 symbols. results:
-    the symbol of each merge, where it is not 256 + k. ids: of each symbol, where it is not the
-    symbol itself; -1: a byte without one. digits: every digit is a word of its own. special: tokens
-    that are read whole wherever they stand in a text, and their ids.
+    Args:
+        pairs: the two symbols of each merge.
+        order: byte of each of the first 256 symbols.
+        results: symbol of each merge, where it is not 256 + k.
+        ids: id of each symbol, where it is not the symbol itself; -1 for a byte without one.
+        digits: True where every digit is a separate word.
+        special: special tokens, recognized anywhere in a text, and their ids.
     """
 
     def __init__(
@@ -101,15 +104,15 @@ class Bpe:
         self.word = lru_cache(_KEPT)(self._word)
 
     def _word(self, word: bytes) -> tuple[int, ...]:
-        """The symbols of one word.
+        """Return the symbols of one word.
 
-        Waiting pairs lie on a heap by rank, then by place; a pair whose ends have changed since is
-        passed over.
+        A heap holds candidate pairs by rank, then position; a pair whose symbols have changed since
+        is skipped.
         """
         symbols: list[int] = [self._symbol[byte] for byte in word]
         after = [*range(1, len(word)), -1]
         before = list(range(-1, len(word) - 1))
-        heap: list[tuple[int, int, int]] = []  # rank, place of the left one, the right symbol
+        heap: list[tuple[int, int, int]] = []  # rank, position of the left symbol, right symbol
 
         def offer(left: int, right: int) -> None:
             rank = self._ranks.get(symbols[left] << _BITS | symbols[right])
@@ -138,16 +141,16 @@ class Bpe:
         return tuple(symbol for symbol in symbols if symbol >= 0)
 
     def words(self, text: str) -> list[str]:
-        """The words that a text is cut into first; put together they are the text."""
+        """Split a text into words; concatenated they are the text."""
         parts = re.split(r"(\d)", text) if self.digits else [text]
         return [word for part in parts for word in pattern().findall(part)]
 
     def symbols(self, text: str) -> list[int]:
-        """The symbols of a text."""
+        """Return the symbols of a text."""
         return [item for word in self.words(text) for item in self.word(encoded(word))]
 
     def cut(self, text: str) -> Tokenization:
-        """A text in pieces; every text comes back but for bytes that have no id."""
+        """Tokenize a text; decoding restores it, except for bytes without an id."""
         pieces: list[bytes] = []
         names: list[str] = []
         ids: list[int] = []
@@ -175,7 +178,7 @@ class Bpe:
 
 @lru_cache(_KEPT)
 def written(piece: bytes) -> str:
-    """A piece as a reader sees it: a space as "␣", bytes that are no whole character in hex."""
+    """Return the display form of a piece: "␣" for a space, hex for bytes of no whole character."""
     try:
         visible = piece.decode("utf-8")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""A text and the pieces that one cutter makes of it, each with its place in the text."""
+"""Result of tokenization: the pieces of a text and their positions in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jaxtyping import Bool, Int, Shaped
 from seqviz.core.errors import UserError
 from seqviz.core.units import Share
 
-_JOINER, _SIGN = "\u200d", "\ufe0f"  # glue two emoji to one; ask for a colored sign
+_JOINER, _SIGN = "\u200d", "\ufe0f"  # zero-width joiner; emoji variation selector
 _SKINS = range(0x1F3FB, 0x1F400)
 _FLAGS = range(0x1F1E6, 0x1F200)
 _HAN = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x323B0))
@@ -22,13 +22,18 @@ _HAN = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x323B0)
 
 @dataclass(frozen=True)
 class Tokenization:
-    """The pieces of a text in their order.
+    """Pieces of a text in their order.
 
-    names: as they are written. ids: -1 where the cutter has none. starts, ends: bytes of the
-    text's UTF-8; a piece that stands for nothing there (a special token) is empty. unknown: pieces
-    that do not say what stood there. back: what the pieces, put together again, give. lost: of
-    "case", "accents", "spaces", "signs", "unknown", what makes `back` another text. special: places
-    of the pieces that are special tokens, which stood in the text as such.
+    Attributes:
+        names: display forms.
+        ids: -1 where the tokenizer has none.
+        starts: first byte of each in the text's UTF-8.
+        ends: byte behind each; equal to the start for a piece without text (a special token).
+        unknown: True for pieces that do not represent their text.
+        back: decoded text.
+        lost: of "case", "accents", "spaces", "signs", "unknown", the losses that make `back`
+            differ.
+        special: indices of pieces that are special tokens written in the text.
     """
 
     names: tuple[str, ...]
@@ -42,16 +47,16 @@ class Tokenization:
 
     @property
     def tokens(self) -> int:
-        """How many pieces stand for something in the text."""
+        """Number of pieces that stand for something in the text."""
         return int((self.ends > self.starts).sum())
 
     @property
     def share_unknown(self) -> Share:
-        """Of these pieces the share that is unknown; nan of none."""
+        """Share of unknown pieces among the tokens; nan without any."""
         return float(self.unknown.sum() / self.tokens) if self.tokens else float("nan")
 
     def within(self, marked: Bool[np.ndarray, "byte"]) -> float:
-        """Tokens in the marked bytes of the text; of one that is partly there that part."""
+        """Return the number of tokens in the marked bytes; a token partly inside counts in part."""
         sums = np.concatenate([[0], np.cumsum(marked)])
         there = self.ends > self.starts
         starts, ends = self.starts[there], self.ends[there]
@@ -60,16 +65,27 @@ class Tokenization:
 
 def one_after_another(names: Sequence[str], ids: Sequence[int], sizes: Sequence[int],
                       back: str) -> Tokenization:  # fmt: skip
-    """Pieces of so many bytes without gaps, of which nothing is unknown."""
+    """Return adjacent pieces, none of them unknown.
+
+    Args:
+        names: display forms.
+        ids: -1 where there is none.
+        sizes: bytes of each piece.
+        back: decoded text.
+    """
     ends = np.cumsum(np.array(sizes, int))
     return Tokenization(tuple(names), np.array(ids, int), ends - np.array(sizes, int), ends,
                np.zeros(len(sizes), bool), back)  # fmt: skip
 
 
 def around_special(text: str, special: Iterable[str]) -> list[tuple[str, bool]]:
-    """The parts of a text in order, and whether each is one of these special tokens.
+    """Split a text at special tokens; each part has True where it is one.
 
-    They are taken out before anything else is cut, the longest first, as transformers does it.
+    They are split off before any other tokenization, longest first, as in transformers.
+
+    Args:
+        text: the text.
+        special: the special tokens.
     """
     existing = "|".join(map(re.escape, sorted(special, key=len, reverse=True)))
     parts = re.split(f"({existing})", text) if existing else [text]
@@ -77,32 +93,33 @@ def around_special(text: str, special: Iterable[str]) -> list[tuple[str, bool]]:
 
 
 def encoded(text: str) -> bytes:
-    """Its UTF-8; half of a pair of surrogates as three bytes, so that no text fails."""
+    """Return the UTF-8 of a text; a lone surrogate becomes three bytes, so that no text fails."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def visible_form(text: str) -> str:
-    """The same for a screen: half of a pair of surrogates as "?"."""
+    """Return a text for display, with "?" for a lone surrogate."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def characters(text: str) -> Tokenization:
-    """Each code point is a token, and its number the id."""
+    """Tokenize a text into code points, with their numbers as ids."""
     sizes = [len(encoded(item)) for item in text]
     return one_after_another(tuple(text), [ord(item) for item in text], sizes, text)
 
 
 def single_bytes(text: str) -> Tokenization:
-    """Each byte of the UTF-8 is a token, and its value the id."""
+    """Tokenize a text into the bytes of its UTF-8, with their values as ids."""
     result = encoded(text)
     names = [chr(item) if 32 < item < 127 else f"{item:02X}" for item in result]
     return one_after_another(names, list(result), [1] * len(result), text)
 
 
 def graphemes(text: str) -> tuple[str, ...]:
-    """What a reader takes for one character: with its accents, joined emoji, flags.
+    """Split a text into grapheme clusters: characters with accents, joined emoji, flags.
 
-    The rules of Unicode's annex 29 but those of Hangul jamo, Indic conjuncts and prepended signs.
+    The rules of Unicode's annex 29 except those of Hangul jamo, Indic conjuncts and prepended
+    signs.
     """
     results: list[str] = []
     for sign in text:
@@ -114,7 +131,7 @@ def graphemes(text: str) -> tuple[str, ...]:
 
 
 def _belongs(before: str, sign: str) -> bool:
-    """Whether a code point belongs to the character before it."""
+    """Return True where a code point belongs to the character before it."""
     if sign == "\n":
         return before == "\r"
     if before[-1] < " ":
@@ -130,21 +147,25 @@ def _belongs(before: str, sign: str) -> bool:
 
 
 def is_han(sign: str) -> bool:
-    """Whether a code point is a Chinese character."""
+    """Return True where a code point is a Chinese character."""
     return any(low <= ord(sign) < high for low, high in _HAN)
 
 
 def display_width(visible_text: str) -> int:
-    """Columns that a character takes where letters take one."""
+    """Return the display width of a character in columns: 1 or 2."""
     return 2 if unicodedata.east_asian_width(visible_text[0]) in "WF" else 1
 
 
 @dataclass(frozen=True)
 class Strips:
-    """One text as several cutters cut it.
+    """One text under several tokenizers.
 
-    characters: as a reader sees them. sizes: bytes of each. columns: widths of each.
-    han: bytes of Chinese characters.
+    Attributes:
+        cuts: result of each.
+        characters: grapheme clusters.
+        sizes: bytes of each.
+        columns: display width of each.
+        han: True at bytes of Chinese characters.
     """
 
     text: str
@@ -157,22 +178,35 @@ class Strips:
 
     @cached_property
     def chinese(self) -> int:
-        """How many of the characters are Chinese."""
+        """Number of Chinese characters."""
         return sum(map(is_han, self.text))
 
     def per_character(self, name: str, chinese: bool) -> float:
-        """Tokens for one Chinese character, or for one of the others; nan where there is none."""
+        """Return the tokens per Chinese character, or per other character; nan without any.
+
+        Args:
+            name: the tokenizer.
+            chinese: True for Chinese characters.
+        """
         count = self.chinese if chinese else len(self.text) - self.chinese
         marked = self.han if chinese else ~self.han
         return self.of(name).within(marked) / count if count else float("nan")
 
     def of(self, name: str) -> Tokenization:
-        """What this cutter makes of it."""
+        """Return the result of this tokenizer."""
         return self.cuts[self.names.index(name)]
 
 
 def strips(text: str, cutters: Sequence[tuple[str, Callable[[str], Tokenization]]]) -> Strips:
-    """Cut a text by each of these. Raises UserError("no_text") of an empty one."""
+    """Tokenize a text with several tokenizers.
+
+    Args:
+        text: the text.
+        cutters: name and function of each tokenizer.
+
+    Raises:
+        UserError: "no_text" for an empty text.
+    """
     if not text:
         raise UserError("no_text", "There is nothing to read. Type a text.")
     visible = graphemes(text)
@@ -185,5 +219,5 @@ def strips(text: str, cutters: Sequence[tuple[str, Callable[[str], Tokenization]
 
 
 def offsets(texts: Sequence[str]) -> Shaped[np.ndarray, "boundary"]:
-    """The byte at which each of these begins, and the end of the last."""
+    """Return the first byte of each text in their concatenation, and the end of the last."""
     return np.concatenate([[0], np.cumsum([len(encoded(text)) for text in texts])]).astype(int)

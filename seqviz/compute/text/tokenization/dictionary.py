@@ -1,7 +1,7 @@
-"""Words of a text without spaces: the likeliest way through all words of a dictionary.
+"""Word segmentation by a dictionary: the most probable path through all its words.
 
-As jieba 0.42.1 cuts with `HMM=False`: each word has the logarithm of its share of all counts, a
-way through the text the sum of these, and the best way is found from the end (Viterbi).
+As in jieba 0.42.1 with `HMM=False`: the score of a word is the logarithm of its share of all
+counts, the score of a path their sum, and the best path is found from the end (Viterbi).
 """
 
 from __future__ import annotations
@@ -18,17 +18,21 @@ _LETTER = re.compile(r"[a-zA-Z0-9]")
 
 
 class Dictionary:
-    """counts: how often each word was seen."""
+    """Segmenter with a dictionary.
+
+    Args:
+        counts: frequency of each word.
+    """
 
     def __init__(self, counts: Mapping[str, int]) -> None:
         self.log = {word: math.log(count) for word, count in counts.items()}
         self._total = math.log(sum(counts.values()))
-        self._longest: dict[str, int] = {}  # word that begins with this character
+        self._longest: dict[str, int] = {}  # length of the longest word by first character
         for word in counts:
             self._longest[word[0]] = max(len(word), self._longest.get(word[0], 1))
 
     def words(self, text: str) -> Iterator[str]:
-        """The words of a text; put together they are the text."""
+        """Yield the words of a text; concatenated they are the text."""
         for block in _WORDS.split(text):
             if _WORDS.match(block):
                 yield from self._way(block)
@@ -37,7 +41,7 @@ class Dictionary:
                     yield from ([part] if _SPACES.match(part) else part)
 
     def _way(self, block: str) -> Iterator[str]:
-        """The likeliest words of a block; letters and digits that are no word stay together."""
+        """Yield the likeliest words of a block; letters and digits outside words stay together."""
         count, log = len(block), self.log
         best = [0.0] * (count + 1)
         ends = [0] * count
@@ -48,7 +52,7 @@ class Dictionary:
                 for end in range(index + 1, furthest + 1)
                 if block[index:end] in log
             ]
-            # A character that is no word counts as seen once.
+            # A character outside the dictionary has the count 1.
             best[index], ends[index] = max(results) if results else (best[index + 1] - self._total,
                                                                  index + 1)  # fmt: skip
         index, letters = 0, ""
@@ -66,7 +70,7 @@ class Dictionary:
             yield letters
 
     def cut(self, text: str) -> Tokenization:
-        """A text in words; their ids are left open, as the dictionary has counts and no ids."""
+        """Tokenize a text into words; ids are -1, because the dictionary has none."""
         words = list(self.words(text))
         return one_after_another(words, [-1] * len(words), [len(encoded(word)) for word in words],
                                  text)  # fmt: skip

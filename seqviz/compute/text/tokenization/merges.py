@@ -1,8 +1,8 @@
-"""Learning byte-pair merges: the most frequent pair becomes a symbol, again and again.
+"""Training of byte-pair merges: the most frequent pair becomes a symbol, repeatedly.
 
-The counts are kept: after a merge only the pairs next to it are counted anew. Of pairs that are
-equally frequent the one that is seen first in the words is merged, as in minBPE (Karpathy 2024),
-whose dictionary of counts is filled from left to right. No pair crosses the end of a word.
+After a merge only the counts of adjacent pairs are updated. Among equally frequent pairs the one
+that occurs first in the words is merged, as in minBPE (Karpathy 2024), whose dictionary of counts
+is filled from left to right. No pair crosses the end of a word.
 """
 
 from __future__ import annotations
@@ -18,18 +18,21 @@ from jaxtyping import Int, Shaped
 from seqviz.compute.text.tokenization.cut import encoded
 from seqviz.core.units import Share
 
-BASE = 1 << 16  # of a pair as one number
-SHOWN = 10  # of the most frequent pairs
-_END = 256  # stands behind each word; symbols are from 257 on inside, and one less outside
+BASE = 1 << 16  # base of the code of a pair
+SHOWN = 10  # number of most frequent pairs recorded
+_END = 256  # end of a word; internally the symbols of merges are one higher, from 257 on
 
 
 @dataclass(frozen=True)
 class LearnedMerges:
-    """Merges in their order, with the most frequent pairs before each of them and after the last.
+    """Learned merges, with the most frequent pairs before each of them and after the last.
 
-    frequent: symbols of these pairs, the next to be merged first, -1 where there are fewer; 0 to
-    255 are bytes, 256 + k is what merge k makes. often: how often each stood in the words. equal:
-    how many pairs were as frequent as the first. tokens: of the words, as often as they occur.
+    Attributes:
+        frequent: symbols of these pairs, the next to be merged first, -1 where there are fewer; 0
+            to 255 are bytes, 256 + k is the result of merge k.
+        often: count of each in the words.
+        equal: number of pairs as frequent as the first.
+        tokens: tokens of all words, weighted by their counts.
     """
 
     frequent: Int[np.ndarray, "state pair 2"]
@@ -39,16 +42,16 @@ class LearnedMerges:
 
     @property
     def pairs(self) -> Int[np.ndarray, "merge 2"]:
-        """What was merged, one after the other."""
+        """Merged pairs in order."""
         return self.frequent[:-1, 0]
 
     @property
     def counts(self) -> Int[np.ndarray, "merge"]:
-        """How often each of these pairs stood in the words when it was merged."""
+        """Count of each of these pairs at the time of its merge."""
         return self.often[:-1, 0]
 
     def after(self, merges: int) -> PairCounts:
-        """The most frequent pairs after so many merges, or after all where there are fewer."""
+        """Return the most frequent pairs after some merges, or after all where there are fewer."""
         merges = min(merges, len(self.tokens) - 1)
         there = self.often[merges] > 0
         return PairCounts(
@@ -59,7 +62,7 @@ class LearnedMerges:
 
     @cached_property
     def spelled(self) -> tuple[bytes, ...]:
-        """The bytes of each symbol."""
+        """Bytes of each symbol."""
         results = [bytes([byte]) for byte in range(256)]
         for left, right in self.pairs.tolist():
             results.append(results[left] + results[right])
@@ -67,7 +70,7 @@ class LearnedMerges:
 
 
 class WordSymbols:
-    """Different words, one after another, as symbols; each counts as often as it occurs.
+    """Distinct words as concatenated symbols, weighted by their counts.
 
     Example: the merges of minBPE's example.
 
@@ -80,10 +83,10 @@ class WordSymbols:
         self.symbols = np.array(joined, np.uint16)
         weights = np.fromiter(counts.values(), np.int32, len(counts))
         self.weights = np.repeat(weights, [len(word) + 1 for word in counts])
-        self.made = 0  # merges
+        self.made = 0  # number of merges
 
     def copy(self) -> WordSymbols:
-        """Another one that merges by itself."""
+        """Return a copy that is merged independently."""
         word_symbols = WordSymbols({})
         word_symbols.symbols, word_symbols.weights, word_symbols.made = (
             self.symbols.copy(),
@@ -94,23 +97,28 @@ class WordSymbols:
 
     @property
     def tokens(self) -> int:
-        """Symbols of all words as often as they occur."""
+        """Number of symbols of all words, weighted by their counts."""
         return int(self.weights[self.symbols != _END].sum())
 
     def counts(self) -> tuple[Int[np.ndarray, "pair"], Int[np.ndarray, "pair"]]:
-        """The pairs that stand side by side, (a, b) as a * `BASE` + b, and how often each does."""
+        """Return the adjacent pairs, (a, b) as a * `BASE` + b, and the count of each."""
         codes, weights = self.at(np.arange(len(self.symbols) - 1))
         result, where = np.unique(codes, return_inverse=True)
         return result, np.bincount(where, weights, len(result)).astype(np.int64)
 
     def at(self, positions: Int[np.ndarray, "place"]) -> tuple[np.ndarray, np.ndarray]:
-        """The pairs that begin at these places, as numbers, and how often each word occurs."""
+        """Return the codes of the pairs that begin at positions, and their words' counts."""
         left, right = (self.symbols[at].astype(np.int64) for at in (positions, positions + 1))
         inside = (left != _END) & (right != _END)
         return left[inside] * BASE + right[inside], self.weights[positions[inside]]
 
     def merge_positions(self, left: int, right: int) -> Int[np.ndarray, "place"]:
-        """Where this pair is merged: of overlapping ones, as in "aaa", the first."""
+        """Return the positions where a pair is merged; of overlapping ones, as in "aaa", the first.
+
+        Args:
+            left: left symbol.
+            right: right symbol.
+        """
         indices = np.flatnonzero((self.symbols[:-1] == left) & (self.symbols[1:] == right))
         if left == right and len(indices) > 1:
             first = np.flatnonzero(np.diff(indices, prepend=-2) > 1)
@@ -119,9 +127,12 @@ class WordSymbols:
         return indices
 
     def merge(self, left: int, right: int, counts: _Counts | None = None) -> int:
-        """Make one symbol of a pair everywhere; returns how many tokens are fewer then.
+        """Replace a pair by a new symbol everywhere and return the number of tokens saved.
 
-        counts: of all pairs, to be kept up to date.
+        Args:
+            left: left symbol.
+            right: right symbol.
+            counts: pair counts to update.
         """
         positions = self.merge_positions(left, right)
         fewer = int(self.weights[positions].sum())
@@ -139,7 +150,7 @@ class WordSymbols:
         return fewer
 
     def first(self, codes: Int[np.ndarray, "pair"]) -> int:
-        """Of these pairs the one that is seen first."""
+        """Return the pair that occurs first, of these codes."""
         if len(codes) == 1:
             return int(codes[0])
         observed, _ = self.at(np.arange(len(self.symbols) - 1))
@@ -147,7 +158,7 @@ class WordSymbols:
 
 
 class _Counts:
-    """How often each pair stands in the words, and of each left symbol the most frequent one."""
+    """Count of each pair in the words, and the largest count by left symbol."""
 
     def __init__(self, words: WordSymbols, symbols: int) -> None:
         self._table = np.zeros((symbols, symbols), np.int32)
@@ -155,16 +166,16 @@ class _Counts:
         self.change(*words.counts(), 1)
 
     def change(self, codes: np.ndarray, weights: np.ndarray, sign: int) -> None:
-        """Add these weights to the counts of these pairs, or take them away."""
+        """Add weights to the counts of pairs (`sign` 1) or subtract them (-1)."""
         left, right = np.divmod(codes, BASE)
         np.add.at(self._table, (left, right), sign * weights.astype(np.int32))
         rows = np.unique(left)
         self._best[rows] = self._table[rows].max(axis=1, initial=0)
 
     def most_frequent(self, many: int) -> tuple[Int[np.ndarray, "pair"], Int[np.ndarray, "pair"]]:
-        """The pairs with the `many` highest counts, and all as frequent as the last of them.
+        """Return the pairs with the `many` highest counts, and all ties with the last of them.
 
-        They stand in the rows whose highest count is among the highest.
+        They are in the rows whose largest count is among the highest.
         """
         minimum = max(1, int(np.partition(self._best, -many)[-many]))
         rows = np.flatnonzero(self._best >= minimum)
@@ -175,7 +186,7 @@ class _Counts:
 
 
 def _beside(positions: np.ndarray, steps: Sequence[int], size: int) -> Int[np.ndarray, "place"]:
-    """Places at these steps from the given ones, each once, at which a pair may begin."""
+    """Return distinct positions at these steps from the given ones, where a pair may begin."""
     result = np.unique(np.concatenate([positions + step for step in steps]))
     return result[(result >= 0) & (result < size - 1)]
 
@@ -183,10 +194,12 @@ def _beside(positions: np.ndarray, steps: Sequence[int], size: int) -> Int[np.nd
 def learn(
     counts: Mapping[bytes, int], maximum: int, each: Callable[[int], None] | None = None
 ) -> LearnedMerges:
-    """At most so many merges of these words; none of a pair that stands there only once.
+    """Learn merges from words; a pair that occurs only once is not merged.
 
-    counts: how often each word occurs, in the order in which they are first seen. each: is told
-    how many merges there are.
+    Args:
+        counts: count of each word, in the order of first occurrence.
+        maximum: largest number of merges.
+        each: called with the number of merges so far.
     """
     words = WordSymbols(counts)
     existing = _Counts(words, _END + 1 + maximum)
@@ -221,7 +234,12 @@ def _inside(symbol: int) -> int:
 
 
 def applied(words: WordSymbols, pairs: Int[np.ndarray, "merge 2"]) -> WordSymbols:
-    """These words after these merges; they may have had the first of them already."""
+    """Return words after merges; they may have had the first of them already.
+
+    Args:
+        words: the words.
+        pairs: the merges.
+    """
     result = words.copy()
     for left, right in pairs[result.made :].tolist():
         result.merge(_inside(left), _inside(right))
@@ -230,10 +248,13 @@ def applied(words: WordSymbols, pairs: Int[np.ndarray, "merge 2"]) -> WordSymbol
 
 @dataclass(frozen=True)
 class PairCounts:
-    """The most frequent pairs after some merges, the next one to be merged first.
+    """Most frequent pairs after some merges, the next to be merged first.
 
-    merges: how many there are. pairs: symbols. counts: how often each stands in the words. equal:
-    how many pairs are as frequent as the first. tokens, size: of the words, as often as they occur.
+    Attributes:
+        counts: count of each pair in the words.
+        equal: number of pairs as frequent as the first.
+        tokens: tokens of all words, weighted by their counts.
+        size: bytes of all words, weighted likewise.
     """
 
     merges: int
@@ -245,24 +266,30 @@ class PairCounts:
 
     @property
     def per_token(self) -> float:
-        """Bytes of one token."""
+        """Bytes per token."""
         return self.size / self.tokens if self.tokens else float("nan")
 
     @property
     def vocabulary(self) -> int:
-        """Symbols: the bytes and the merges."""
+        """Number of symbols: the bytes and the merges."""
         return 256 + self.merges
 
     @property
     def saved(self) -> Share:
-        """The share of the bytes that the merges have saved."""
+        """Share of tokens that the merges save against single bytes."""
         return 1 - self.tokens / self.size if self.size else float("nan")
 
 
 def tokens_after(
     words: WordSymbols, learned: LearnedMerges, positions: Sequence[int]
 ) -> tuple[int, ...]:
-    """Tokens of words after so many merges each, from few to many."""
+    """Return the number of tokens of words after several numbers of merges.
+
+    Args:
+        words: the words.
+        learned: the merges.
+        positions: numbers of merges, ascending.
+    """
     results = []
     for position in positions:
         words = applied(words, learned.pairs[:position])
@@ -271,15 +298,17 @@ def tokens_after(
 
 
 def word_counts(words: Sequence[str]) -> dict[bytes, int]:
-    """How often each word occurs, the first seen first."""
+    """Return the count of each word, in the order of first occurrence."""
     return {encoded(word): count for word, count in Counter(words).items()}
 
 
 @dataclass(frozen=True)
 class Compression:
-    """Bytes for one token of several texts, after more and more merges.
+    """Bytes per token of several texts by number of merges.
 
-    texts: their names. merges: the places. sizes: bytes of each. tokens: of each at each place.
+    Attributes:
+        merges: numbers of merges.
+        sizes: bytes of each text.
     """
 
     texts: tuple[str, ...]
@@ -289,6 +318,6 @@ class Compression:
 
     @property
     def per_token(self) -> Shaped[np.ndarray, "text place"]:
-        """Bytes for one token; nan of an empty text."""
+        """Bytes per token; nan for an empty text."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.sizes[:, None] / self.tokens

@@ -1,7 +1,7 @@
-"""WordPiece as BERT reads: clean, lower-case, cut at spaces and signs, then longest match first.
+"""WordPiece as in BERT: cleaning, lower case, split at spaces and signs, longest match.
 
 Devlin et al. (2019); the greedy match is that of Google's `tokenization.py`. Every piece keeps its
-place in the text as it was typed.
+position in the original text.
 """
 
 from __future__ import annotations
@@ -15,25 +15,28 @@ import numpy as np
 
 from seqviz.compute.text.tokenization.cut import Tokenization, around_special, encoded
 
-INSIDE = "##"  # before a piece that does not begin a word
+INSIDE = "##"  # prefix of a piece inside a word
 UNKNOWN = "[UNK]"
-MAX_WORD_CHARS = 100  # characters of a word; a longer one is unknown
-_KEPT = 20_000  # words whose pieces are remembered
-# The ranges that BERT cuts into single characters.
+MAX_WORD_CHARS = 100  # a longer word is unknown
+_KEPT = 20_000  # words in the cache
+# Ranges that BERT splits into single characters.
 _CHINESE = (
     (0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F),
     (0x2B920, 0x2CEAF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F),
 )  # fmt: skip
 _SPACES = frozenset("\t\n\r\u2028\u2029")
 _TIDY = (" .", " ?", " !", " ,")
-Letter = tuple[str, int, int]  # a character as it is read, and its bytes in the text
+Letter = tuple[str, int, int]  # normalized character, start and end byte in the text
 
 
 @dataclass(frozen=True)
 class Rung:
-    """One search: the prefixes of what is left of a word that were looked up, longest first.
+    """One longest-match search in the rest of a word.
 
-    start: where it begins in the word. is_known: whether the last of them is in the vocabulary.
+    Attributes:
+        start: start of the rest in the word.
+        tried: prefixes looked up, longest first.
+        is_known: True where the last of them is in the vocabulary.
     """
 
     start: int
@@ -43,7 +46,11 @@ class Rung:
 
 @dataclass(frozen=True)
 class PrefixLookups:
-    """How one word is cut. pieces: of an unknown word only `UNKNOWN`. ids: of the pieces."""
+    """Lookups of one word.
+
+    Attributes:
+        pieces: only `UNKNOWN` for an unknown word.
+    """
 
     word: str
     rungs: tuple[Rung, ...]
@@ -52,16 +59,16 @@ class PrefixLookups:
 
     @property
     def lookups(self) -> int:
-        """How many strings were looked up."""
+        """Number of strings looked up."""
         return sum(len(rung.tried) for rung in self.rungs)
 
     @property
     def parts(self) -> int:
-        """How many pieces the word has."""
+        """Number of pieces of the word."""
         return len(self.pieces)
 
     def after(self, tries: int) -> tuple[str, ...]:
-        """The pieces that are found by so many look-ups; after all of them, those of the word."""
+        """Return the pieces matched after some lookups; after all of them, the word's pieces."""
         if tries >= self.lookups:
             return self.pieces
         results: list[str] = []
@@ -74,9 +81,12 @@ class PrefixLookups:
 
 
 class WordPiece:
-    """vocabulary: tokens and their ids. lower: also strips accents, as of an uncased model.
+    """WordPiece tokenizer.
 
-    special: those of the tokens that are read whole wherever they stand in a text.
+    Args:
+        vocabulary: ids of the tokens.
+        lower: True for an uncased model: lower case, without accents.
+        special: special tokens, recognized anywhere in a text.
     """
 
     def __init__(
@@ -86,7 +96,7 @@ class WordPiece:
         self.pieces = lru_cache(_KEPT)(self._pieces)
 
     def prefix_lookups(self, word: str) -> PrefixLookups:
-        """Every prefix that is tried, of one word as it is read."""
+        """Return every prefix looked up for one normalized word."""
         rungs: list[Rung] = []
         pieces: list[str] = []
         index = 0
@@ -111,7 +121,7 @@ class WordPiece:
         return self.prefix_lookups(word).pieces
 
     def read(self, text: str) -> list[list[Letter]]:
-        """The words of a text as they are read, letter by letter."""
+        """Return the normalized words of a text, letter by letter."""
         words: list[list[Letter]] = [[]]
         index = 0
         for sign in text:
@@ -132,7 +142,7 @@ class WordPiece:
         return [word for word in words if word]
 
     def _normal(self, sign: str) -> str:
-        """A character without its accents and in lower case."""
+        """Return a character in lower case without accents, for an uncased model."""
         if not self.lower or (sign.isascii() and not sign.isupper()):
             return sign
         bare = "".join(
@@ -143,7 +153,7 @@ class WordPiece:
         return "".join(item.lower() for item in bare)
 
     def cut(self, text: str) -> Tokenization:
-        """A text in pieces, as BERT reads it without the special tokens that it adds."""
+        """Tokenize a text as BERT, without the special tokens that BERT adds."""
         names: list[str] = []
         payloads: list[str] = []
         starts, ends, special = [], [], []
@@ -181,9 +191,7 @@ class WordPiece:
         )  # fmt: skip
 
     def _lost(self, parts: list[tuple[str, bool]], unknown: bool, decoded: str) -> tuple[str, ...]:
-        """What makes the text that comes back another one. decoded: it, with unknown words as
-        read.
-        """
+        """Return the losses of the decoded text; `decoded` has unknown words as normalized."""
         results = []
         text = "".join(part for part, full in parts if not full)
         if _kept(text) != text:
@@ -204,7 +212,7 @@ def _kept(text: str) -> str:
 
 
 def _together(names: list[str]) -> str:
-    """The pieces as one text, as transformers decodes it."""
+    """Return the decoded pieces, as transformers does it."""
     text = " ".join(names).replace(f" {INSIDE}", "")
     for item in _TIDY:
         text = text.replace(item, item[1:])
@@ -216,7 +224,7 @@ def _is_space(sign: str) -> bool:
 
 
 def _is_removed(sign: str) -> bool:
-    """Controls and private signs, and U+FFFD, which says that something is missing."""
+    """Return True for controls, private characters and U+FFFD, the replacement character."""
     return sign == "\ufffd" or unicodedata.category(sign) in ("Cc", "Cf", "Co", "Cs")
 
 

@@ -1,1 +1,1 @@
-"""Vectors of words: tables, maps, analogies, counted and learned from neighbors, in a sentence."""
+"""Word vectors: tables, projections, analogies; counted, trained and contextual vectors."""

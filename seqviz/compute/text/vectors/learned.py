@@ -1,4 +1,4 @@
-"""Vectors learned from neighbors: the nearest words under two windows, substitutes and topics."""
+"""Word vectors learned from neighbors: nearest words by window, substitutes and topics."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ METHODS = ("svd", "skipgram")
 class LearnedVectors:
     """Words of some texts with a vector each.
 
-    counts: how often a word stands there. pairs: of neighbors, both ways. losses: of every epoch,
-    nats a pair with its negatives; none where nothing was trained.
+    Attributes:
+        counts: occurrences of each word.
+        pairs: number of neighbor pairs, in both directions.
+        losses: loss of every epoch, nats per pair with its negatives; empty without training.
     """
 
     words: tuple[str, ...]
@@ -31,7 +33,7 @@ class LearnedVectors:
 
 @dataclass(frozen=True)
 class Nearest:
-    """The nearest words to one under a window, by cosine."""
+    """Nearest words by cosine, for vectors of one window."""
 
     word: str
     window: int
@@ -40,7 +42,17 @@ class Nearest:
 
 
 def nearest(learned_vectors: LearnedVectors, word: str, window: int, count: int) -> Nearest:
-    """Raises ValueError where the word is none of the texts' words."""
+    """Return the nearest words to a word by cosine.
+
+    Args:
+        learned_vectors: the vectors.
+        word: one of their words.
+        window: window of the vectors.
+        count: number of nearest words.
+
+    Raises:
+        ValueError: the word has no vector.
+    """
     at = learned_vectors.words.index(word)
     scores = cosine_rows(learned_vectors, [at])[0]
     scores[at] = -np.inf
@@ -49,14 +61,24 @@ def nearest(learned_vectors: LearnedVectors, word: str, window: int, count: int)
 
 
 def shared(left: Nearest, right: Nearest) -> int:
-    """How many words both have."""
+    """Return the number of common words.
+
+    Args:
+        left: nearest words.
+        right: other nearest words.
+    """
     return len(set(left.words) & set(right.words))
 
 
 def cosine_rows(
     learned_vectors: LearnedVectors, rows: Sequence[int]
 ) -> Float[np.ndarray, "row word"]:
-    """Of some words with all."""
+    """Return the cosines of some words with all.
+
+    Args:
+        learned_vectors: the vectors.
+        rows: indices of the words.
+    """
     norms = np.linalg.norm(learned_vectors.vectors, axis=1, keepdims=True)
     unit = learned_vectors.vectors / np.where(norms > 0, norms, 1)
     return np.asarray(unit[list(rows)] @ unit.T)
@@ -65,7 +87,12 @@ def cosine_rows(
 def substitutes_nearer(
     learned_vectors: LearnedVectors, items: Sequence[tuple[str, str, str]]
 ) -> Bool[np.ndarray, "item"]:
-    """Of each (word, substitute, topic) whether the substitute is nearer than the topic."""
+    """Return True for each item whose substitute is nearer to the word than the topic.
+
+    Args:
+        learned_vectors: the vectors.
+        items: (word, substitute, topic).
+    """
     at = {word: index for index, word in enumerate(learned_vectors.words)}
     right = []
     for item in items:
@@ -76,9 +103,12 @@ def substitutes_nearer(
 
 @dataclass(frozen=True)
 class Substitutes:
-    """Whether the substitute is nearer: of both methods (`METHODS`), each window, seed and item.
+    """Comparison of substitute and topic by method (`METHODS`), window, seed and item.
 
     The SVD has no seed: its rows are all the same.
+
+    Attributes:
+        nearer: True where the substitute is nearer to the word than the topic.
     """
 
     windows: tuple[int, ...]
@@ -86,20 +116,31 @@ class Substitutes:
 
     @property
     def items(self) -> int:
-        """How many words were asked about."""
+        """Number of words tested."""
         return self.nearer.shape[3]
 
     @property
     def seeds(self) -> int:
-        """How many times skip-gram was trained."""
+        """Number of skip-gram trainings."""
         return self.nearer.shape[2]
 
     def share(self, method: str, window: int) -> Proportion:
-        """Mean over seeds; the interval (Wilson) is for other items."""
+        """Return the share of nearer substitutes, mean over seeds; Wilson interval over items.
+
+        Args:
+            method: one of `METHODS`.
+            window: one of `windows`.
+        """
         return of_share(float(self._of(method, window).mean()), self.items)
 
     def compared(self, method: str, left: int, right: int) -> Paired:
-        """Two windows on the same items; of several trainings what most of them say."""
+        """Return McNemar's test of two windows on the same items, each by majority of its seeds.
+
+        Args:
+            method: one of `METHODS`.
+            left: one of `windows`.
+            right: the other one.
+        """
         first, second = (self._of(method, w).mean(0) > 0.5 for w in (left, right))
         return mcnemar(first, second)
 

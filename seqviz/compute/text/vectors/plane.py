@@ -1,4 +1,4 @@
-"""Words in a plane: axes between two words each, principal components, classical scaling."""
+"""Projections of words to a plane: axes between words, principal components, classical MDS."""
 
 from __future__ import annotations
 
@@ -16,12 +16,17 @@ PROJECTIONS = ("axes", "pca", "mds")
 
 @dataclass(frozen=True)
 class Placed:
-    """Words at places of a plane.
+    """Words projected to a plane.
 
-    ends: of each axis the two words that it runs between; empty but for axes. shares: what each
-    axis has of the variance (pca) or of the positive eigenvalues (mds), nan for axes. slant: the
-    cosine between the two axes in the space of the vectors; 0 where they are made at right angles.
-    unknown: words without a vector; split: words whose vector is the mean of several pieces'.
+    Attributes:
+        projection: one of `PROJECTIONS`.
+        ends: for "axes", the two words between which each axis runs; else empty.
+        shares: share of each axis in the variance (pca) or in the positive eigenvalues (mds); nan
+            for axes.
+        slant: cosine between the two axes in the space of the vectors; 0 where they are orthogonal
+            by construction.
+        unknown: words without a vector.
+        split: words whose vector is the mean of the vectors of several pieces.
     """
 
     words: tuple[str, ...]
@@ -39,7 +44,7 @@ class Placed:
 
     @property
     def neighbors_preserved(self) -> Fraction:
-        """Of how many words the neighbor in the picture is the one that is nearest by cosine."""
+        """Number of words with the same nearest neighbor in the plane as by cosine, and of all."""
         apart = np.linalg.norm(self.coordinates[:, None] - self.coordinates[None], axis=-1)
         near = self.cosines.copy()
         np.fill_diagonal(apart, np.inf)
@@ -48,7 +53,7 @@ class Placed:
 
     @property
     def corner(self) -> int:
-        """The word nearest to where both axes say 1, without those that they run between."""
+        """Word nearest to (1, 1), without the words at the ends of the axes."""
         ends = {word for pair in self.ends for word in pair}
         apart = np.linalg.norm(self.coordinates - 1.0, axis=1)
         free = np.array([word not in ends for word in self.words])
@@ -56,11 +61,11 @@ class Placed:
 
     @property
     def both(self) -> Share:
-        """What both axes have together."""
+        """Share of both axes together."""
         return float(self.shares.sum())
 
     def summary(self) -> Facts:
-        """State what two numbers keep of the words, and which word stands in the corner."""
+        """State the neighbors preserved by the plane, and the word in the corner."""
         preserved, words = self.neighbors_preserved
         x, y = self.coordinates[self.corner].tolist()
         return Facts(
@@ -74,9 +79,15 @@ def along(
     low: Float[np.ndarray, "dimension"],
     high: Float[np.ndarray, "dimension"],
 ) -> Float[np.ndarray, "word"]:
-    """How far each vector is on the way from `low` (0) to `high` (1), at right angles to it.
+    """Return the projection of each vector on the line from `low` (0) to `high` (1).
 
-    Raises ValueError where the two are one.
+    Args:
+        vectors: the vectors.
+        low: start of the axis.
+        high: end of the axis.
+
+    Raises:
+        ValueError: both ends are equal.
     """
     method = high - low
     if not method @ method > 0:
@@ -87,7 +98,7 @@ def along(
 def cosine_matrix(
     vectors: Float[np.ndarray, "word dimension"],
 ) -> Float[np.ndarray, "word word"]:
-    """Of every vector with every other; 0 with one of length 0."""
+    """Return the cosine of every pair of vectors; 0 for a vector of length 0."""
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = vectors / np.where(norms > 0, norms, 1)
     return np.asarray(np.clip(unit @ unit.T, -1, 1))
@@ -96,7 +107,7 @@ def cosine_matrix(
 def principal(
     vectors: Float[np.ndarray, "word dimension"],
 ) -> tuple[Float[np.ndarray, "word 2"], Float[np.ndarray, "2"]]:
-    """Scores on the first two principal components, and their shares of the variance."""
+    """Return the scores on the first two principal components, and their shares of the variance."""
     moved = vectors - vectors.mean(0)
     u, s, _ = np.linalg.svd(moved, full_matrices=False)
     return _two(u * s), _two(s[None] ** 2)[0] / max(float((s**2).sum()), 1e-300)
@@ -105,11 +116,14 @@ def principal(
 def classical(
     distances: Float[np.ndarray, "word word"],
 ) -> tuple[Float[np.ndarray, "word 2"], Float[np.ndarray, "2"]]:
-    """Classical multidimensional scaling (Torgerson, 1952), and the shares of the eigenvalues.
+    """Return classical multidimensional scaling in two dimensions, and the axes' shares.
 
-    The squared distances are centered in both directions; the first two eigenvectors, each as long
-    as the root of its eigenvalue, are the coordinates. Of Euclidean distances they are the
-    principal components. Shares: of the sum of the positive eigenvalues.
+    The squared distances are double-centered; the first two eigenvectors, each scaled to the root
+    of its eigenvalue, are the coordinates. For Euclidean distances they are the principal
+    components. Shares are of the sum of the positive eigenvalues.
+
+    References:
+        Torgerson, 1952.
     """
     squares = distances**2
     centered = squares - squares.mean(0) - squares.mean(1)[:, None] + squares.mean()
@@ -120,7 +134,7 @@ def classical(
 
 
 def _two(columns: Float[np.ndarray, "row column"]) -> Float[np.ndarray, "row 2"]:
-    """The first two columns, zeros where there are fewer; each with its largest entry positive."""
+    """Return the first two columns, padded with zeros, each with its largest entry positive."""
     result = np.zeros((len(columns), 2))
     some = columns[:, :2]
     signs = np.sign(some[np.abs(some).argmax(0), np.arange(some.shape[1])])

@@ -1,4 +1,4 @@
-"""The same word in two sentences: cosines of its vectors from layer to layer."""
+"""Contextual vectors of one word in two sentences: cosines by layer."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from seqviz.stats.proportions import Proportion, of_share, shares
 
 @dataclass(frozen=True)
 class Layers:
-    """Cosine of a word's vectors in two sentences: in the table, behind the input, each layer.
+    """Cosine of a word's vectors in two sentences: embedding table, input, and each layer.
 
-    The first is that of the table's row, before position and segment are added: exactly 1. pieces:
-    of the word; of several the mean of their vectors is taken.
+    The first is that of the table's row, before position and segment are added: exactly 1.
+
+    Attributes:
+        pieces: pieces of the word; the mean of their vectors is taken.
     """
 
     word: str
@@ -26,28 +28,30 @@ class Layers:
 
     @property
     def table(self) -> float:
-        """In the table."""
+        """Cosine in the embedding table."""
         return float(self.cosines[0])
 
     @property
     def read_in(self) -> float:
-        """Behind the input: position and segment added, normalized."""
+        """Cosine of the input: position and segment added, normalized."""
         return float(self.cosines[1])
 
     @property
     def last(self) -> float:
-        """Behind the last layer."""
+        """Cosine after the last layer."""
         return float(self.cosines[-1])
 
 
 @dataclass(frozen=True)
 class SensePairs:
-    """Pairs of sentences with the same word in two senses, in one sense, and pairs of two words.
+    """Cosines of a word in pairs of sentences with two senses and with one, and of two words.
 
-    hundredths: of the cosine, [pair, level]: `other` senses and the `same` sense; two pairs of
-    either kind per word stand one behind the other. random: 2.5%, 50% and 97.5% of the pairs of
-    two different words. bag: of both kinds, the cosine of the mean rows of the table of all other
-    tokens, without reading: how alike the sentences are as bags of words.
+    Attributes:
+        other: hundredths of the cosine for two senses; two consecutive pairs per word.
+        same: hundredths of the cosine for one sense, likewise.
+        random: 2.5%, 50% and 97.5% quantiles of pairs of two different words.
+        bag: for both kinds, the cosine of the mean table rows of all other tokens: the similarity
+            of the sentences as bags of words.
     """
 
     words: tuple[str, ...]
@@ -59,43 +63,43 @@ class SensePairs:
 
     @property
     def pairs(self) -> int:
-        """How many pairs there are of either kind."""
+        """Number of pairs of either kind."""
         return len(self.other)
 
     def mean(self, kind: str) -> Estimate:
-        """Mean cosine of "other" or "same" at each level.
+        """Return the mean cosine of "other" or "same" at each level.
 
-        The interval is over words, whose pairs are not independent.
+        The interval is over words, because a word's pairs are not independent.
         """
         rows = {"other": self.other, "same": self.same}[kind]
         return mean_ci(self._by_word(rows) / 100, source="words")
 
     def separated(self) -> Proportion:
-        """Of how many words the pairs of one sense are nearer than those of two (Wilson).
+        """Return the proportion of words with nearer pairs of one sense than of two (Wilson).
 
         A word counts once: the mean of its pairs of one sense against the mean of its pairs of two;
-        a draw counts one half.
+        a tie counts one half.
         """
         return shares(self._nearer(self.same, self.other).T)
 
     def told_at(self, level: int) -> Proportion:
-        """The share at one level, with its interval."""
+        """Return the proportion of separated words at one level."""
         return self.separated()[level]
 
     def told_by_bag(self) -> Proportion:
-        """The same for the bags of the other words, which nobody has read."""
+        """Return the proportion of words separated by their sentences as bags of words."""
         other, same = self.bag
         return of_share(float(self._nearer(same, other).mean()), len(self.words))
 
     def summary(self, level: int) -> Facts:
-        """State how alike two uses of a word are at a level, and how many words are told apart."""
+        """State the similarity of two uses of a word at a level, and the separated words."""
         return Facts(
             pairs=self.pairs, words=len(self.words), told=self.told_at(level),
             bag=self.told_by_bag(), same=self.mean("same")[level], other=self.mean("other")[level],
         )  # fmt: skip
 
     def _nearer(self, left: np.ndarray, right: np.ndarray) -> Float[np.ndarray, "word *level"]:
-        """1 where a word's mean of the first is above that of the other, 0.5 of equal ones."""
+        """Return 1 where a word's mean of the first is above that of the other, 0.5 for ties."""
         first, second = self._by_word(left), self._by_word(right)
         return np.asarray((first > second) + 0.5 * (first == second))
 

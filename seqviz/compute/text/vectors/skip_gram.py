@@ -1,4 +1,4 @@
-"""Skip-gram with negative samples (Mikolov et al., 2013), written out: no autograd, no library."""
+"""Skip-gram with negative sampling (Mikolov et al., 2013), without autograd or optimizer."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from jaxtyping import Float, Int
 
 BATCH, RATE = 2048, 0.02
-_DECAY, _SQUARES = 0.9, 0.999  # Adam's
+_DECAY, _SQUARES = 0.9, 0.999  # beta_1 and beta_2 of Adam
 
 
 @dataclass(frozen=True)
 class TrainedVectors:
-    """The vectors of words, and the loss of every epoch: nats a pair, its negatives included."""
+    """Word vectors, and the loss of every epoch in nats per pair, its negatives included."""
 
     vectors: Float[np.ndarray, "word dimension"]
     losses: Float[np.ndarray, "epoch"]
@@ -25,12 +25,20 @@ def train(
     pairs: Int[np.ndarray, "pair 2"], words: int, dimensions: int, epochs: int, negatives: int,
     seed: int, note: Callable[[int, float], None] = lambda epoch, loss: None,
 ) -> TrainedVectors:  # fmt: skip
-    """Vectors of which those of a word and of its neighbors have large products.
+    """Train word vectors with skip-gram and negative sampling.
 
-    Of each pair (word w, neighbor c) and `negatives` words n drawn by count^0.75 the loss is
-    -ln s(w.c) - sum ln s(-w.n), s the logistic function. Differences from word2vec: batches with
-    Adam in place of single steps, whole windows, no word left out. note: is told the loss of each
-    epoch; what it raises ends the work.
+    For each pair (word w, neighbor c) and `negatives` words n drawn by count^0.75 the loss is -ln
+    s(w.c) - sum ln s(-w.n), s the logistic function. Differences from word2vec: batches with Adam
+    instead of single steps, full windows, no subsampling of words.
+
+    Args:
+        pairs: (word, neighbor).
+        words: size of the vocabulary.
+        dimensions: length of a vector.
+        epochs: number of epochs.
+        negatives: negative samples of each pair.
+        seed: random seed.
+        note: called with epoch (from 1) and loss after each epoch; may raise to stop the training.
     """
     import torch
 
@@ -61,7 +69,7 @@ def train(
 
 
 def _gradients(words: Any, contexts: Any, batch: Any, others: Any) -> tuple[float, tuple[Any, Any]]:
-    """The sum of the losses of a batch, and the gradients of their mean, written out."""
+    """Return the summed loss of a batch, and the gradients of its mean."""
     import torch
     from torch.nn.functional import logsigmoid
 

@@ -1,4 +1,4 @@
-"""A table of word vectors: cosines, the nearest words, and the answer to an analogy."""
+"""Table of word vectors: cosines, nearest words, and analogies."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ WAYS = ("excluded", "all", "neighbor")
 
 @dataclass(frozen=True)
 class WordTable:
-    """Words with a vector each, and which of them may be an answer.
+    """Words with a vector each.
 
-    mean: of the vectors that are centered; of the bundled words it is that of the whole table.
+    Attributes:
+        mean: subtracted from centered vectors; for the bundled words the mean of the full table.
+        answers: True for words that may be an answer.
     """
 
     words: tuple[str, ...]
@@ -29,14 +31,14 @@ class WordTable:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """Where a word stands."""
+        """Row of each word."""
         return {word: index for index, word in enumerate(self.words)}
 
     @cached_property
     def lengths(self) -> tuple[Float[np.ndarray, "word"], Float[np.ndarray, "word"]]:
-        """Norms of the vectors as they are, and with the mean removed."""
+        """Norms of the raw vectors and of the centered ones."""
         raw = np.linalg.norm(self.vectors, axis=1)
-        # |v - m|^2 without a second table
+        # |v - m|^2 is expanded, which needs no second table.
         mean = self.mean.astype(self.vectors.dtype)
         squares = raw.astype(float) ** 2 - 2 * (self.vectors @ mean) + self.mean @ self.mean
         return raw, np.sqrt(np.maximum(squares, 0))
@@ -44,9 +46,14 @@ class WordTable:
     def cosines(
         self, vector: Float[np.ndarray, "dimension"], centered: bool
     ) -> Float[np.ndarray, "word"]:
-        """Of every word with a vector, from which the mean has been removed where `centered`."""
+        """Return the cosine of every word with a vector.
+
+        Args:
+            vector: the vector, already centered where `centered`.
+            centered: True to subtract the mean from the words.
+        """
         norm = self.lengths[centered] * np.linalg.norm(vector)
-        # in the table's own precision: in another one numpy would copy all of it
+        # In the table's precision, because numpy would copy the table for another one.
         dots = self.vectors @ vector.astype(self.vectors.dtype)
         dots = dots - (self.mean @ vector if centered else 0.0)
         return np.where(norm > 0, dots / np.where(norm > 0, norm, 1), 0.0)
@@ -54,16 +61,24 @@ class WordTable:
     def moved(
         self, vectors: Float[np.ndarray, "*rows dimension"], centered: bool
     ) -> Float[np.ndarray, "*rows dimension"]:
-        """Vectors without the mean where `centered`, in float64."""
+        """Return vectors in float64, without the mean where `centered`.
+
+        Args:
+            vectors: the vectors.
+            centered: True to subtract the mean.
+        """
         return np.asarray(vectors, float) - (self.mean if centered else 0.0)
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """The nearest words to a place, by cosine.
+    """Nearest words to a vector by cosine.
 
-    query: the words that the place was made of. of: so many words may be an answer. between: mean
-    cosine of random pairs of words, for comparison.
+    Attributes:
+        query: words of the query.
+        words: nearest first.
+        of: number of possible answers.
+        between: mean cosine of random pairs of words, for comparison.
     """
 
     query: tuple[str, ...]
@@ -74,17 +89,17 @@ class Ranked:
 
     @property
     def first(self) -> str:
-        """The nearest of all."""
+        """Nearest word."""
         return self.words[0]
 
     @property
     def first_new(self) -> str:
-        """The nearest that was not asked with."""
+        """Nearest word that is not in the query."""
         return next(word for word in self.words if word not in self.query)
 
     @property
     def top(self) -> float:
-        """Its cosine."""
+        """Cosine of `first_new`."""
         return float(self.cosines[self.words.index(self.first_new)])
 
 
@@ -93,7 +108,13 @@ def target(
     b: Float[np.ndarray, "dimension"],
     c: Float[np.ndarray, "dimension"],
 ) -> Float[np.ndarray, "dimension"]:
-    """a - b + c of vectors brought to length 1 (3CosAdd: Levy and Goldberg, 2014)."""
+    """Return a - b + c of normalized vectors (3CosAdd: Levy and Goldberg, 2014).
+
+    Args:
+        a: first vector.
+        b: subtracted vector.
+        c: third vector.
+    """
     item, two, three = (v / (np.linalg.norm(v) or 1.0) for v in (a, b, c))
     return np.asarray(item - two + three)
 
@@ -106,7 +127,16 @@ def ranked(
     count: int,
     include_query: bool,
 ) -> Ranked:
-    """The `count` nearest words. include_query: those asked with are answers as well."""
+    """Return the nearest words to a vector.
+
+    Args:
+        table: the vectors.
+        vector: the query, see `WordTable.cosines`.
+        centered: True to subtract the mean.
+        query_words: words of the query.
+        count: number of words.
+        include_query: True where the query words may be answers.
+    """
     scores = table.cosines(vector, centered)
     may = table.answers.copy()
     inside = [table.index[word] for word in query_words if word in table.index]
@@ -119,7 +149,13 @@ def ranked(
 
 
 def random_pairs(table: WordTable, centered: bool, count: int = 2000) -> float:
-    """Mean cosine of `count` random pairs of different words, always the same ones."""
+    """Return the mean cosine of random pairs of different words, deterministic.
+
+    Args:
+        table: the vectors.
+        centered: True to subtract the mean.
+        count: number of pairs.
+    """
     indices = np.flatnonzero(table.answers)
     draws = np.random.RandomState(0)
     item = draws.randint(len(indices), size=count)
@@ -134,11 +170,14 @@ def random_pairs(table: WordTable, centered: bool, count: int = 2000) -> float:
 
 @dataclass(frozen=True)
 class ByClass:
-    """Questions "a is to b as c is to d" of some classes, and whether d is the answer.
+    """Correctness of analogies "a is to b as c is to d", by class.
 
-    right: [way, question]: of all words but the three asked with ("excluded"); of all words
-    ("all"); the nearest neighbor of c, a and b left out, without any arithmetic ("neighbor").
-    kind: the place of each question's class.
+    Ways (`WAYS`): answer among all words but the three of the question ("excluded"), among all
+    words ("all"), or the nearest neighbor of c except a and b, without arithmetic ("neighbor").
+
+    Attributes:
+        kind: index of each question's class.
+        right: True where the answer is d.
     """
 
     classes: tuple[str, ...]
@@ -146,27 +185,27 @@ class ByClass:
     right: Bool[np.ndarray, "way question"]
 
     def of(self, method: str) -> Proportion:
-        """Of each class the share of right answers, with its 95% interval (Wilson)."""
+        """Return the proportion of correct answers of each class (Wilson)."""
         row = self.right[WAYS.index(method)]
         cells = np.full((len(self.classes), len(row)), np.nan)
         cells[self.kind, np.arange(len(row))] = row
         return shares(cells)
 
     def overall(self, method: str) -> Proportion:
-        """Of all questions together."""
+        """Return the proportion of correct answers of all questions."""
         return proportion(self.right[WAYS.index(method)])
 
     def compared(self) -> Paired:
-        """The arithmetic (question words left out) and the neighbor of c on the same questions."""
+        """Return McNemar's test of the arithmetic ("excluded") against the neighbor of c."""
         return mcnemar(self.right[0], self.right[2])
 
     @property
     def questions(self) -> int:
-        """How many were asked."""
+        """Number of questions."""
         return len(self.kind)
 
     def summary(self) -> Facts:
-        """State how many are right in each way, and which of two ways alone is."""
+        """State the accuracy in each way, and the questions correct in only one of two ways."""
         paired = self.compared()
         shares = {method: self.overall(method).share for method in WAYS}
         return Facts(questions=self.questions, classes=len(self.classes), **shares,
@@ -177,7 +216,14 @@ def by_class(
     table: WordTable, questions: Sequence[tuple[int, str, str, str, str]], classes: Sequence[str],
     centered: bool,
 ) -> ByClass:  # fmt: skip
-    """Every question (class, a, b, c, d) in three ways; a word that the table lacks: wrong."""
+    """Answer every question in three ways; a question with a word outside the table is wrong.
+
+    Args:
+        table: the vectors.
+        questions: (class, a, b, c, d).
+        classes: names of the classes.
+        centered: True to subtract the mean.
+    """
     right = np.zeros((len(WAYS), len(questions)), bool)
     for at, (_, a, b, c, d) in enumerate(questions):
         positions = [table.index.get(word, -1) for word in (a, b, c, d)]

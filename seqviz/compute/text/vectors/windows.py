@@ -1,4 +1,4 @@
-"""Words in each other's neighborhood: the pairs of a window, counted; PMI and its SVD."""
+"""Co-occurrence of words in a window: pairs, counts, PMI and its SVD."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ MODES = ("skipgram", "cbow")
 
 @dataclass(frozen=True)
 class SkipGramPair:
-    """One example that word2vec learns from: places of its words, counted from 0.
+    """Training example of word2vec; words are indices from 0.
 
-    middle: of the window. given: the input. target: what is to be predicted from it.
+    Attributes:
+        middle: center of the window.
+        given: input words.
+        target: predicted word.
     """
 
     middle: int
@@ -26,29 +29,35 @@ class SkipGramPair:
 
 @dataclass(frozen=True)
 class TrainingPairs:
-    """The words of a text and its examples, in the order of the text."""
+    """Words of a text and their training examples, in the order of the text."""
 
     words: tuple[str, ...]
     pairs: tuple[SkipGramPair, ...]
 
     @property
     def spelled(self) -> Counter[tuple[tuple[str, ...], str]]:
-        """How often each example is there, in words; the order of the input does not count."""
+        """Count of each example in words; the order of the input words does not matter."""
         return Counter(
             (tuple(sorted(self.words[at] for at in pair.given)), self.words[pair.target])
             for pair in self.pairs
         )
 
     def shared(self, other: TrainingPairs) -> int:
-        """How many examples another text gives as well."""
+        """Return the number of examples in common with another text."""
         return sum((self.spelled & other.spelled).values())
 
 
 def training_pairs(words: Sequence[str], window: int, mode: str) -> TrainingPairs:
-    """What word2vec (Mikolov et al., 2013) is trained on.
+    """Return the training examples of word2vec (Mikolov et al., 2013).
 
-    mode: "skipgram" predicts each word of the window from the one in its middle, "cbow" the one in
-    the middle from all of the window. Raises ValueError for another.
+    Args:
+        words: words of the text.
+        window: words on either side of the center.
+        mode: "skipgram" predicts each word of the window from its center, "cbow" the center from
+            all other words of the window.
+
+    Raises:
+        ValueError: the mode is unknown.
     """
     if mode not in MODES:
         raise ValueError(f"The mode is skipgram or cbow, not {mode!r}.")
@@ -66,10 +75,12 @@ def training_pairs(words: Sequence[str], window: int, mode: str) -> TrainingPair
 def neighbors(
     ids: Int[np.ndarray, "token"], text: Int[np.ndarray, "token"], window: int
 ) -> Int[np.ndarray, "pair 2"]:
-    """All (word, word of its window) of many texts, both ways; ids below 0 are no words.
+    """Return all (word, word of its window) pairs of many texts, in both directions.
 
-    text: which text a token is of: no window reaches into the next one. What is no word keeps its
-    place.
+    Args:
+        ids: the words; below 0 for a token that is not a word, which keeps its position.
+        text: text of each token; windows do not cross texts.
+        window: words on either side.
     """
     results = []
     for step in range(1, window + 1):
@@ -80,7 +91,12 @@ def neighbors(
 
 
 def counts(pairs: Int[np.ndarray, "pair 2"], words: int) -> Float[np.ndarray, "word word"]:
-    """How often each word stands in the window of each."""
+    """Return the co-occurrence counts [word, neighbor].
+
+    Args:
+        pairs: (word, neighbor).
+        words: size of the vocabulary.
+    """
     flat = np.bincount(pairs[:, 0] * words + pairs[:, 1], minlength=words * words)
     return flat.reshape(words, words).astype(float)
 
@@ -88,10 +104,12 @@ def counts(pairs: Int[np.ndarray, "pair 2"], words: int) -> Float[np.ndarray, "w
 def positive_pmi(
     counted: Float[np.ndarray, "word word"], smoothing: float = 0.75
 ) -> Float[np.ndarray, "word word"]:
-    """max(0, ln P(w, c) / (P(w) P(c))), 0 where a pair never occurs.
+    """Return the positive PMI, max(0, ln P(w, c) / (P(w) P(c))); 0 for a pair without count.
 
-    smoothing: the power of the counts in P(c), as word2vec draws its negative samples (Levy,
-    Goldberg and Dagan, 2015); 1 is the PMI of Church and Hanks (1990).
+    Args:
+        counted: co-occurrence counts.
+        smoothing: exponent of the counts in P(c), as in word2vec's negative sampling (Levy,
+            Goldberg and Dagan, 2015); 1 is the PMI of Church and Hanks (1990).
     """
     context = counted.sum(0) ** smoothing
     expected = np.outer(counted.sum(1), context / max(float(context.sum()), 1e-300))
@@ -101,10 +119,14 @@ def positive_pmi(
 
 
 def reduced(matrix: Float[np.ndarray, "word word"], rank: int) -> Float[np.ndarray, "word rank"]:
-    """U sqrt(S) of the singular value decomposition cut at `rank`: exact, no randomness.
+    """Return U sqrt(S) of the truncated singular value decomposition, deterministic.
 
-    U and S^2 are eigenvectors and eigenvalues of M M^T, of which only the largest are computed: by
-    Lanczos' method from a fixed start, up to rounding, which never makes M M^T.
+    U and S^2 are eigenvectors and eigenvalues of M M^T. Only the largest are computed, up to
+    rounding, by Lanczos' method from a fixed start, which never forms M M^T.
+
+    Args:
+        matrix: M.
+        rank: number of singular values.
     """
     from scipy.linalg import eigh
     from scipy.sparse import csr_array

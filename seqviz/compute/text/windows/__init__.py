@@ -1,1 +1,1 @@
-"""From a text to what a network is trained on: vocabulary, ids, one-hot vectors, windows."""
+"""Training data from a text: vocabulary, ids, one-hot vectors, windows."""

@@ -1,4 +1,4 @@
-"""A recurrent network reads windows, and its state is carried from batch to batch, or not."""
+"""Stateful windows: loss with the state carried between batches, or reset."""
 
 from __future__ import annotations
 
@@ -21,16 +21,18 @@ from seqviz.stats.estimate import Estimate, mean_ci, paired_difference
 from seqviz.stats.facts import Facts
 
 CONDITIONS = ("sequential", "random", "reset")
-_STATES = ("right", "wrong", "reset")  # the state before a window under each of these
+_STATES = ("right", "wrong", "reset")  # initial state of a window under each condition
 
 
 @dataclass(frozen=True)
 class Carried:
-    """Bits per character of the same windows under three conditions, by the length of the window.
+    """Bits per character of the same windows under three conditions, by window length.
 
-    lengths: of the windows, in characters. characters: that were predicted. bits: mean over each of
-    the stretches of the text. by_position: mean over the windows of each place in them, from the
-    first; nan beyond the length. Both with the conditions in the order of `CONDITIONS`.
+    Attributes:
+        lengths: window lengths in characters.
+        characters: number of characters predicted.
+        bits: mean over each segment of the text; conditions in the order of `CONDITIONS`.
+        by_position: mean over the windows at each position; nan beyond the length.
     """
 
     lengths: Int[np.ndarray, "length"]
@@ -40,32 +42,53 @@ class Carried:
 
     @property
     def stretches(self) -> int:
-        """Parts of the text, which stand for many texts."""
+        """Number of segments of the text, treated as independent texts."""
         return self.bits.shape[-1]
 
     def at(self, length: int, condition: str) -> Float[np.ndarray, "stretch"]:
-        """Bits of each stretch."""
+        """Return the bits of each segment.
+
+        Args:
+            length: one of `lengths`.
+            condition: one of `CONDITIONS`.
+        """
         (row,) = np.flatnonzero(self.lengths == length)
         values: np.ndarray = self.bits[row, CONDITIONS.index(condition)]
         return values
 
     def mean(self, length: int, condition: str) -> Estimate:
-        """Bits per character."""
+        """Return the bits per character, mean over segments.
+
+        Args:
+            length: one of `lengths`.
+            condition: one of `CONDITIONS`.
+        """
         return mean_ci(self.at(length, condition), source="stretches")
 
     def dearer(self, length: int, condition: str, than: str) -> Estimate:
-        """How many bits more a character costs than under another condition, on the same text."""
+        """Return the paired difference in bits per character, `condition` minus `than`.
+
+        Args:
+            length: one of `lengths`.
+            condition: one of `CONDITIONS`.
+            than: the baseline.
+        """
         a, b = self.at(length, condition), self.at(length, than)
         return paired_difference(a, b, source="stretches")
 
     def by_place(self, length: int, condition: str) -> Float[np.ndarray, "step"]:
-        """Bits of the first, second, ... character that a window predicts."""
+        """Return the bits of the first, second, ... character that a window predicts.
+
+        Args:
+            length: one of `lengths`.
+            condition: one of `CONDITIONS`.
+        """
         (row,) = np.flatnonzero(self.lengths == length)
         values: np.ndarray = self.by_position[row, CONDITIONS.index(condition), :length]
         return values
 
     def compared(self, length: int) -> Facts:
-        """State what a character costs in order, shuffled, and from a state of zero."""
+        """State the bits per character in order, shuffled, and from a zero state."""
         right, wrong, reset = (self.mean(length, condition) for condition in CONDITIONS)
         return Facts(
             length=length, characters=self.characters, stretches=self.stretches, right=right,
@@ -74,7 +97,7 @@ class Carried:
         )  # fmt: skip
 
     def state_effect(self, length: int) -> Facts:
-        """State whether the state of another place is better than none."""
+        """State the difference between the state of another position and a zero state."""
         gap = self.dearer(length, "reset", "random")
         first = (float(self.by_place(length, condition)[0]) for condition in CONDITIONS)
         return Facts(gap.verdict, gap=abs(gap), **dict(zip(_STATES, first, strict=True)))
@@ -87,10 +110,15 @@ def bits_of_windows(
     steps: int,
     carry: bool,
 ) -> Float[np.ndarray, "batch row step"]:
-    """Bits of each character that windows predict, read batch by batch.
+    """Return the bits of each character that windows predict, read batch by batch.
 
-    starts: see `cutting.Windows`. carry: whether the state at the end of a window is that before
-    the window of the same row in the next batch; it is zero otherwise, as before the first batch.
+    Args:
+        network: the network.
+        ids: the text.
+        starts: see `cutting.Windows`.
+        steps: length of a window.
+        carry: True to start a window from the final state of the same row in the previous batch;
+            else, and in the first batch, from zero.
     """
     bits = np.empty((*starts.shape, steps), np.float32)
     state: State | None = None
@@ -113,12 +141,20 @@ def compare(
     seed: int,
     each: Callable[[float], object] = lambda share: None,
 ) -> Carried:
-    """The three conditions on the very same windows: only their order, or the state, differs.
+    """Compare three conditions on the same windows; only order or initial state differs.
 
-    rows: windows in a batch, and stretches of the text; each is as long as the longest window
-    divides. "random" reads all windows in an order drawn from the seed, and carries the state as
-    "sequential" does. each: called with the share that is done. Raises ValueError where a length
-    does not divide the longest, or the text is too short.
+    "random" reads all windows in random order and carries the state like "sequential".
+
+    Args:
+        network: the network.
+        ids: the text.
+        lengths: window lengths; each divides the largest.
+        rows: batch size, and number of segments of the text.
+        seed: seed of the random order.
+        each: called with the share that is done.
+
+    Raises:
+        ValueError: a length does not divide the largest, or the text is too short.
     """
     longest = max(lengths)
     if any(longest % length for length in lengths):
@@ -140,7 +176,7 @@ def compare(
                 network, ids, orders[condition][0], steps, orders[condition][1]
             )
             by_window = values.reshape(-1, steps)
-            if condition == "random":  # back to where the windows stand in the text
+            if condition == "random":  # restores the order of the text
                 by_window = by_window[np.argsort(order)]
             bits[k, c] = by_window.mean(-1).reshape(begins.shape).mean(0)
             position[k, c, :steps] = by_window.mean(0)

@@ -1,8 +1,8 @@
-"""A text cut into windows for training: in random order, or so that batches continue one another.
+"""Training windows of a text: random sampling, or sequential partition for a carried state.
 
 The two functions are those of Zhang, Lipton, Li and Smola, Dive into Deep Learning, section 8.3
 (seq_data_iter_random and seq_data_iter_sequential), with the offset and the order drawn from a seed
-by numpy in place of Python's `random`.
+by numpy instead of Python's `random`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ WAYS = ("random", "sequential")
 
 @dataclass(frozen=True)
 class Windows:
-    """Where the windows begin, in the order in which they are read.
+    """Start positions of windows, in reading order; the target Y is each window one token later.
 
-    starts: [batch, row] places in the text, from 0. A window has `steps` tokens; what is to be
-    predicted (Y) is the same one token later. offset: tokens left out at the beginning. length: of
-    the text, in tokens.
+    Attributes:
+        starts: positions in the text, from 0.
+        steps: tokens of a window.
+        offset: tokens left out at the beginning.
+        length: tokens of the text.
     """
 
     starts: Int[np.ndarray, "batch row"]
@@ -36,35 +38,35 @@ class Windows:
 
     @property
     def x(self) -> Int[np.ndarray, "batch row step"]:
-        """Places of the tokens that are read."""
+        """Positions of the input tokens."""
         return self.starts[..., None] + np.arange(self.steps)
 
     @property
     def y(self) -> Int[np.ndarray, "batch row step"]:
-        """Places of the tokens that are to be predicted: those of X, one further on."""
+        """Positions of the target tokens: those of X plus one."""
         return self.x + 1
 
     @property
     def continues(self) -> Bool[np.ndarray, "batch_1 row"]:
-        """Whether a window begins where that of the same row of the batch before has ended.
+        """True where a window begins at the end of the same row's window in the previous batch.
 
-        A state that is carried from batch to batch is carried along a row.
+        A state carried from batch to batch is carried along a row.
         """
         values: np.ndarray = self.starts[1:] == self.starts[:-1] + self.steps
         return values
 
     @property
     def continued(self) -> Fraction:
-        """How many of the windows behind the first batch continue their row, and of how many."""
+        """Number of windows after the first batch that continue their row, and of all of them."""
         return int(self.continues.sum()), self.continues.size
 
     @property
     def unread(self) -> int:
-        """Tokens of the text that are in no X: before the first, behind the last, in between."""
+        """Number of tokens in no X: before the first, after the last, in between."""
         return self.length - self.starts.size * self.steps
 
     def summary(self) -> Facts:
-        """State how many windows there are, and how many continue their row."""
+        """State the number of windows, and of those that continue their row."""
         some, behind = self.continued
         return Facts(
             "cut" if behind else "cut_once", tokens=self.length, offset=self.offset,
@@ -74,10 +76,18 @@ class Windows:
 
 
 def random_windows(length: int, batch: int, steps: int, seed: int) -> Windows:
-    """Random sampling: windows side by side behind a random offset, read in random order.
+    """Return adjacent windows behind a random offset, in random order (random sampling).
 
-    The offset is in [0, steps - 1]; windows that fill no batch are left out. Raises
-    UserError("short_for_windows") where not even one batch can be filled.
+    The offset is in [0, steps - 1]; windows of an incomplete batch are left out.
+
+    Args:
+        length: tokens of the text.
+        batch: windows of a batch.
+        steps: tokens of a window.
+        seed: random seed.
+
+    Raises:
+        UserError: "short_for_windows" where the text does not fill one batch.
     """
     random = seeded(seed)
     offset = int(random.randint(0, steps))
@@ -89,14 +99,29 @@ def random_windows(length: int, batch: int, steps: int, seed: int) -> Windows:
 
 
 def count_windows(length: int, steps: int, offset: int) -> int:
-    """How many windows lie side by side behind an offset; the last token of the text is in none."""
+    """Return the number of adjacent windows behind an offset; the text's last token is in none.
+
+    Args:
+        length: tokens of the text.
+        steps: tokens of a window.
+        offset: tokens left out at the beginning.
+    """
     return max((length - offset - 1) // steps, 0)
 
 
 def sequential_windows(length: int, batch: int, steps: int, seed: int) -> Windows:
-    """Sequential partition: the text in `batch` equal rows, each read from its left to its right.
+    """Return windows of `batch` equal rows of the text, each read from left to right.
 
-    The offset is in [0, steps]. Raises UserError("short_for_windows") as `random_windows`.
+    The offset is in [0, steps] (sequential partition).
+
+    Args:
+        length: tokens of the text.
+        batch: windows of a batch.
+        steps: tokens of a window.
+        seed: random seed.
+
+    Raises:
+        UserError: "short_for_windows" where the text does not fill one batch.
     """
     offset = int(seeded(seed).randint(0, steps + 1))
     row = (length - offset - 1) // batch
@@ -107,13 +132,21 @@ def sequential_windows(length: int, batch: int, steps: int, seed: int) -> Window
 
 
 def cut(method: str, length: int, batch: int, steps: int, seed: int) -> Windows:
-    """One of the two. method: of `WAYS`."""
+    """Return the windows of one of both methods.
+
+    Args:
+        method: one of `WAYS`.
+        length: tokens of the text.
+        batch: windows of a batch.
+        steps: tokens of a window.
+        seed: random seed.
+    """
     make = {"random": random_windows, "sequential": sequential_windows}[method]
     return make(length, batch, steps, seed)
 
 
 def _check(batches: int, length: int, needed: int) -> None:
-    """needed: tokens that are enough at any offset."""
+    """Check the number of batches; `needed` tokens are enough at any offset."""
     if batches < 1:
         raise UserError(
             "short_for_windows",

@@ -1,4 +1,4 @@
-"""Other numbers for the tokens of a vocabulary: what a network gives when ids or rows are moved."""
+"""Permutation of a vocabulary: output of a network when ids or embedding rows are permuted."""
 
 from __future__ import annotations
 
@@ -18,10 +18,15 @@ CASES = ("both", "ids", "rows")
 
 
 def permutation(size: int, share: float, seed: int) -> Int[np.ndarray, "id"]:
-    """The new id of each id: about this share of them, drawn at random, change places in a ring.
+    """Return the new id of each id; a random share of them is permuted cyclically.
 
-    Each of those has another id than before; the same seed moves the ids of a smaller share as
-    well. All keep their ids where fewer than two would move.
+    Each of those gets another id; with the same seed the ids of a smaller share are a subset. All
+    keep their ids where fewer than two would change.
+
+    Args:
+        size: size of the vocabulary.
+        share: share of the ids.
+        seed: random seed.
     """
     moved = seeded(seed).permutation(size)[: round(share * size)]
     result = np.arange(size)
@@ -30,9 +35,9 @@ def permutation(size: int, share: float, seed: int) -> Int[np.ndarray, "id"]:
 
 
 def moved_rows(new: Int[np.ndarray, "id"]) -> Int[np.ndarray, "id"]:
-    """Return the inverse permutation: the old row at each place when rows move with their ids.
+    """Return the inverse permutation: the old row at each position if rows move with their ids.
 
-    `table[moved_rows(new)][new]` is the table as it was.
+    `table[moved_rows(new)][new]` is the original table.
     """
     result = np.empty_like(new)
     result[new] = np.arange(len(new))
@@ -41,13 +46,16 @@ def moved_rows(new: Int[np.ndarray, "id"]) -> Int[np.ndarray, "id"]:
 
 @dataclass(frozen=True)
 class Permuted:
-    """One sentence under a permutation of the vocabulary, case by case as in `CASES`.
+    """One sentence under a permutation of the vocabulary, by case (`CASES`).
 
-    pieces: the tokens. ids: as trained. given: the ids that enter in each case. reads: the token to
-    which the vector that is read belongs. same: whether that is the sentence's own. cosine: of the
-    sentence vector with that of the trained network. difference: the largest of any component of
-    any token's vector in the last layer. positive: the probability that the review is positive;
-    trained: the same without a permutation.
+    Attributes:
+        given: ids of the input.
+        reads: the token to which each embedding row belongs.
+        same: True where that is the sentence's own token.
+        cosine: cosine of the sentence vector with the unpermuted network's.
+        difference: largest difference of a component of any token's vector in the last layer.
+        positive: probability that the review is positive.
+        trained: the same without a permutation.
     """
 
     pieces: tuple[str, ...]
@@ -67,11 +75,11 @@ class Permuted:
     ids_positive = array_item("positive", 1, "Where the ids alone are new.", Share)
 
     def moved(self) -> int:
-        """Tokens of the sentence whose id has changed."""
+        """Return the number of tokens with a changed id."""
         return int((self.given[0] != self.ids).sum())
 
     def summary(self) -> Facts:
-        """State what the moved ids and rows change in the sentence."""
+        """State the effect of permuted ids and rows on the sentence."""
         _, ids, rows = self.cosine.tolist()
         return Facts(
             "same" if self.both_difference == 0 else "differ", moved=self.moved(),
@@ -84,11 +92,14 @@ class Permuted:
 class ByShare:
     """Bundled reviews under permutations of a share of the vocabulary.
 
-    cosine: of the sentence vector with that of the trained network, the mean of the sentences of
-    each permutation. right: whether the verdict is the label; trained: the same without one.
-    equal: sentences whose vectors are those of the trained network to the last bit when ids and
-    rows move together. other: cosine of each sentence with the next one, as the trained network has
-    it, the mean by permutation.
+    Attributes:
+        cosine: cosine of the sentence vector with the unpermuted network's, mean over the sentences
+            of each permutation.
+        right: number of correct predictions.
+        equal: sentences with bitwise equal vectors when ids and rows are permuted together.
+        trained: number of correct predictions without a permutation.
+        other: cosine of each sentence with the next one in the unpermuted network, mean by
+            permutation.
     """
 
     shares: Float[np.ndarray, "share"]
@@ -101,34 +112,44 @@ class ByShare:
 
     @property
     def permutations(self) -> int:
-        """How many were drawn; each has sentences of its own."""
+        """Number of permutations, each with its own sentences."""
         return len(self.other)
 
     def _row(self, share: float) -> int:
         return int(np.abs(self.shares - share).argmin())
 
     def mean(self, share: float, case: str) -> Estimate:
-        """Cosine with the trained network's sentence vector."""
+        """Return the cosine with the unpermuted network's sentence vector.
+
+        Args:
+            share: one of `shares`.
+            case: one of `CASES`.
+        """
         return mean_ci(self.cosine[self._row(share), CASES.index(case)], source="permutations")
 
     def accuracy(self, share: float, case: str) -> Proportion:
-        """How often the verdict is the label."""
+        """Return the proportion of correct predictions.
+
+        Args:
+            share: one of `shares`.
+            case: one of `CASES`.
+        """
         return proportions.of(int(self.right[self._row(share), CASES.index(case)]), self.sentences)
 
     def as_trained(self) -> Proportion:
-        """The same without a permutation."""
+        """Return the proportion of correct predictions without a permutation."""
         return proportions.of(self.trained, self.sentences)
 
     def equal_at(self, share: float) -> int:
-        """Sentences that are equal to the last bit when both move."""
+        """Return the number of bitwise equal sentences when ids and rows are permuted together."""
         return int(self.equal[self._row(share)])
 
     def others(self) -> Estimate:
-        """Cosine of two different sentences."""
+        """Return the cosine of two different sentences."""
         return mean_ci(self.other, source="permutations")
 
     def summary(self, share: float) -> Facts:
-        """State what moved ids change in many reviews."""
+        """State the effect of permuted ids on many reviews."""
         return Facts(
             sentences=self.sentences, permutations=self.permutations, equal=self.equal_at(share),
             cosine=self.mean(share, "ids"), other=self.others(), right=self.accuracy(share, "ids"),
@@ -138,14 +159,18 @@ class ByShare:
 
 @dataclass(frozen=True)
 class Listed:
-    """Some tokens of a vocabulary, with their neighbors in it and in the space of the vectors.
+    """Some tokens of a vocabulary, with their neighbors by id and by vector.
 
-    special: ids and names of the tokens that always stand on top. ids, names: the others.
-    next_cosine: cosine of each row's vector with that of the next id. nearest: the id whose vector
-    has the largest cosine with the row's, nearest_names, closeness: its name and that cosine.
-    matches: how many tokens the search has found; all where nothing is searched. size: of the
-    vocabulary. neighbors, pairs: mean cosine of all pairs of ids that follow one another, and of as
-    many pairs drawn at random.
+    Attributes:
+        special: ids and names of the tokens always listed first.
+        ids: ids of the other tokens listed.
+        next_cosine: cosine of each row's vector with that of the next id.
+        nearest: id with the largest cosine.
+        nearest_names: its name.
+        closeness: that cosine.
+        matches: number of tokens that match the search; all without a search.
+        neighbors: mean cosine of all pairs of consecutive ids.
+        pairs: mean cosine of as many random pairs.
     """
 
     special: tuple[tuple[int, str], ...]
@@ -162,5 +187,5 @@ class Listed:
 
     @property
     def apart(self) -> float:
-        """Median distance in the vocabulary between a row and its nearest by meaning, in ids."""
+        """Median distance in ids between a row and its nearest by vector."""
         return float(np.median(np.abs(self.nearest - self.ids)))

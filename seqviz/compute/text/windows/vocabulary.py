@@ -1,8 +1,8 @@
-"""A text as tokens and as ids by frequency, and a token as a one-hot vector.
+"""Vocabulary by frequency, ids of a text, and one-hot vectors.
 
 Cleaning, tokens and vocabulary are those of Dive into Deep Learning, section 8.2
-(read_time_machine, tokenize, Vocab); equally frequent tokens stand in the order in which they were
-first met.
+(read_time_machine, tokenize, Vocab); equally frequent tokens are in the order of their first
+occurrence.
 """
 
 from __future__ import annotations
@@ -25,21 +25,28 @@ _OTHER = re.compile("[^A-Za-z]+")
 
 
 def cleaned(line: str) -> str:
-    """Only the letters a to z, in lower case; whatever lies between words is one space."""
+    """Return the letters a to z in lower case, with one space for everything between words."""
     return _OTHER.sub(" ", line).strip().lower()
 
 
 def tokens(line: str, level: str) -> list[str]:
-    """A line as its words (between white space) or as its characters, spaces among them.
+    """Split a line into words (at white space) or characters, spaces included.
 
-    level: of `LEVELS`.
+    Args:
+        line: the line.
+        level: one of `LEVELS`.
     """
     return line.split() if level == "word" else list(line)
 
 
 @dataclass(frozen=True)
 class SpellingCounts:
-    """How a text is spelled, without the spaces at its ends."""
+    """Counts of a text without the spaces at its ends.
+
+    Attributes:
+        signs: all characters, spaces and punctuation included.
+        words: words between spaces.
+    """
 
     letters: int
     signs: int
@@ -47,7 +54,7 @@ class SpellingCounts:
 
 
 def counts(text: str) -> SpellingCounts:
-    """Letters, all signs (spaces and marks among them), and words between spaces."""
+    """Count letters, all characters, and words between spaces."""
     retained = text.strip()
     return SpellingCounts(
         sum(item.isalpha() for item in retained), len(retained), len(retained.split())
@@ -56,9 +63,11 @@ def counts(text: str) -> SpellingCounts:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Tokens with ids by frequency; 0 is `UNKNOWN`, then the reserved ones.
+    """Tokens with ids by frequency; 0 is `UNKNOWN`, then the reserved tokens.
 
-    names: the tokens of the ids. count: how often each came; 0 of what is put in front.
+    Attributes:
+        names: token of each id.
+        count: occurrences of each; 0 for unknown and reserved tokens.
     """
 
     names: tuple[str, ...]
@@ -72,12 +81,18 @@ class Vocabulary:
         return {name: index for index, name in enumerate(self.names)}
 
     def ids(self, read: Sequence[str]) -> Int[np.ndarray, "time"]:
-        """The ids of tokens; 0 of one that has none."""
+        """Return the ids of tokens; 0 for a token outside the vocabulary."""
         return np.array([self._id_of.get(item, 0) for item in read], np.int64)
 
 
 def counted(lines: Iterable[str], level: str, clean: bool = True) -> Counter[str]:
-    """How often each token of these lines comes. clean: whether they are cleaned first."""
+    """Count the tokens of these lines.
+
+    Args:
+        lines: the lines.
+        level: one of `LEVELS`.
+        clean: True to clean them first, see `cleaned`.
+    """
     counts: Counter[str] = Counter()
     for line in lines:
         counts.update(tokens(cleaned(line) if clean else line, level))
@@ -87,9 +102,12 @@ def counted(lines: Iterable[str], level: str, clean: bool = True) -> Counter[str
 def vocabulary(
     frequency: Counter[str], min_freq: int = 1, reserved: Sequence[str] = ()
 ) -> Vocabulary:
-    """Ids for the tokens that come at least `min_freq` times, the most frequent first.
+    """Return ids for frequent tokens, most frequent first.
 
-    reserved: tokens that have an id behind `UNKNOWN` however rare they are.
+    Args:
+        frequency: count of each token.
+        min_freq: smallest count of a token with an id.
+        reserved: tokens with an id after `UNKNOWN`, whatever their count.
     """
     first = (UNKNOWN, *reserved)
     retained = [
@@ -101,10 +119,12 @@ def vocabulary(
 
 @dataclass(frozen=True)
 class TokenFrequencies:
-    """The tokens of a text, the most frequent first, and how often they come in another one.
+    """Tokens of a text, most frequent first, and their counts in a held-out text.
 
-    names: the tokens. count: in the text. held: in the held-out text. strange: tokens of the
-    held-out text that never come in the first.
+    Attributes:
+        count: count in the text.
+        held: count in the held-out text.
+        strange: tokens of the held-out text that are not in the first.
     """
 
     names: tuple[str, ...]
@@ -113,20 +133,20 @@ class TokenFrequencies:
     strange: int
 
     def size(self, min_freq: int) -> int:
-        """Ids of a vocabulary, `UNKNOWN` among them."""
+        """Return the size of a vocabulary, `UNKNOWN` included."""
         return 1 + int((self.count >= min_freq).sum())
 
     def unknown(self, min_freq: int) -> Share:
-        """Share of the tokens of the text itself that have no id: they are too rare."""
+        """Return the share of the text's own tokens that are too rare for an id."""
         return float(self.count[self.count < min_freq].sum() / self.count.sum())
 
     def unknown_held(self, min_freq: int) -> Share:
-        """Share of the tokens of the held-out text that have no id."""
+        """Return the share of the held-out text's tokens without an id."""
         rare = self.held[self.count < min_freq].sum() + self.strange
         return float(rare / (self.held.sum() + self.strange))
 
     def summary(self, min_freq: int) -> Facts:
-        """State how many tokens have an id, and which share of either text has none."""
+        """State the size of the vocabulary, and the share of unknown tokens in either text."""
         return Facts(
             size=self.size(min_freq), all=len(self.names), min_freq=min_freq,
             held=self.unknown_held(min_freq), here=self.unknown(min_freq),
@@ -134,13 +154,21 @@ class TokenFrequencies:
         )  # fmt: skip
 
     def vocabulary(self, min_freq: int) -> Vocabulary:
-        """Of the tokens that come so often."""
+        """Return the vocabulary of the tokens with this count or more."""
         retained = self.size(min_freq) - 1
         return Vocabulary((UNKNOWN, *self.names[:retained]), np.array([0, *self.count[:retained]]))
 
 
 def frequencies(text: Counter[str], held: Counter[str]) -> TokenFrequencies:
-    """The counts of two texts side by side. Raises ValueError where one has no token."""
+    """Return the token frequencies of two texts.
+
+    Args:
+        text: counts of the text.
+        held: counts of the held-out text.
+
+    Raises:
+        ValueError: a text has no tokens.
+    """
     if not text or not held:
         raise ValueError("A text without tokens has no frequencies.")
     order = text.most_common()
@@ -152,7 +180,15 @@ def frequencies(text: Counter[str], held: Counter[str]) -> TokenFrequencies:
 
 
 def one_hot(ids: Int[np.ndarray, "time"], size: int) -> Float[np.ndarray, "time size"]:
-    """A row for each id: 1 at its place, 0 elsewhere. Raises IndexError for an id beyond."""
+    """Return a one-hot row for each id.
+
+    Args:
+        ids: the ids.
+        size: size of the vocabulary.
+
+    Raises:
+        IndexError: an id is out of range.
+    """
     result = np.zeros((len(ids), size), np.float32)
     result[np.arange(len(ids)), ids] = 1
     return result
@@ -160,9 +196,11 @@ def one_hot(ids: Int[np.ndarray, "time"], size: int) -> Float[np.ndarray, "time 
 
 @dataclass(frozen=True)
 class LookupComparison:
-    """Rows of a matrix read in two ways.
+    """Rows of a matrix read by one-hot product and by indexing.
 
-    hot: the one-hot vectors. product: hot @ table. indexed: table[ids].
+    Attributes:
+        product: hot @ table.
+        indexed: table[ids].
     """
 
     ids: Int[np.ndarray, "time"]
@@ -172,21 +210,33 @@ class LookupComparison:
 
     @property
     def difference(self) -> float:
-        """The largest between the two ways; 0 where they are equal to the last bit."""
+        """Largest absolute difference; 0 where both are bitwise equal."""
         return float(np.abs(self.product - self.indexed).max(initial=0.0))
 
     def cosine(self, left: int, right: int) -> float:
-        """Of the one-hot vectors of two steps, from 1."""
+        """Return the cosine of the one-hot vectors of two steps.
+
+        Args:
+            left: a step, from 1.
+            right: the other step.
+        """
         return float(self.hot[left - 1] @ self.hot[right - 1])
 
     @property
     def multiplications(self) -> int:
-        """That the product needs for a row; reading it needs none."""
+        """Number of multiplications of the product per row; indexing needs none."""
         return self.hot.shape[1] * self.product.shape[1]
 
 
 def beside_indexing(ids: Int[np.ndarray, "time"], size: int, d: int, seed: int) -> LookupComparison:
-    """A table of `size` rows of normal numbers, read by one-hot vectors and by indexing."""
+    """Read a table of normal numbers by one-hot vectors and by indexing.
+
+    Args:
+        ids: the rows read.
+        size: number of rows.
+        d: number of columns.
+        seed: random seed.
+    """
     table = np.random.RandomState(seed).normal(size=(size, d)).astype(np.float32)
     hot = one_hot(ids, size)
     return LookupComparison(ids, hot, hot @ table, table[ids])
