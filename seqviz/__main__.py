@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _language(tag: str) -> str:
-    """What a tag asks for, such as zh-CN; a language that is not here as it is."""
+    """Return the language of a tag such as zh-CN; of an unknown language the tag itself."""
     return matching(tag) or tag
 
 
