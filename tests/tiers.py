@@ -7,7 +7,7 @@ family checks in the first tier.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations, product
 from typing import Any
 
@@ -15,6 +15,10 @@ import pytest
 
 from seqviz.content import catalog
 from seqviz.core.i18n import LANGUAGES
+
+# Pages of which a push looks at every pixel: of each kind of figure and control at least one, the
+# longest and the shortest, and home.
+LOOKED_AT = ("ar_fitting", "text", "gates", "bert_accuracy", "gpt", "")
 
 
 def first_only(values: Sequence[Any], retained: int = 1) -> list[Any]:
@@ -30,13 +34,18 @@ def first_only(values: Sequence[Any], retained: int = 1) -> list[Any]:
     ]
 
 
-def alternate(values: Sequence[Any]) -> list[Any]:
-    """(value, language): the languages alternate along the values; the nightly run has both."""
+def alternate(values: Sequence[Any], by_day: Collection[Any] | None = None) -> list[Any]:
+    """(value, language): the languages alternate along the values; the nightly run has both.
+
+    by_day: the values that a push tries; all by default.
+    """
     return [
         pytest.param(
             value,
             lang,
-            marks=[] if LANGUAGES[index % len(LANGUAGES)] == lang else [pytest.mark.nightly],
+            marks=[]
+            if LANGUAGES[index % len(LANGUAGES)] == lang and (by_day is None or value in by_day)
+            else [pytest.mark.nightly],
         )
         for index, value in enumerate(values)
         for lang in LANGUAGES

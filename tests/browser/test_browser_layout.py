@@ -12,7 +12,7 @@ from playwright.sync_api import Locator
 
 from seqviz.content import catalog
 from tests.browser.lesson_page import LessonPage
-from tests.tiers import alternate, rotate
+from tests.tiers import LOOKED_AT, alternate, rotate
 
 DESK = {"width": 1280, "height": 800}
 MORE = {"attention": {"at.bertviz.picture": "head"}}  # the bench that is a page of its own
@@ -123,7 +123,7 @@ OPEN = "(all) => all.forEach((summary) => summary.checkVisibility() && summary.c
 def each_lesson(*also: str) -> pytest.MarkDecorator:
     """Tests of one visit; the languages take turns. also: pages that are no lesson."""
     slugs = [*(record.slug for record in catalog.LESSONS), *also]
-    turns = [pytest.param(item.values, marks=item.marks) for item in alternate(slugs)]
+    turns = [pytest.param(item.values, marks=item.marks) for item in alternate(slugs, LOOKED_AT)]
     return pytest.mark.parametrize("page", turns, indirect=True, ids=lambda p: f"{p[0]}-{p[1]}")
 
 

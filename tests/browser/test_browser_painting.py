@@ -10,7 +10,7 @@ from seqviz.core.i18n import LANGUAGES, Text
 from seqviz.plotting.card_picture import WIDTH
 from testing.server import serve
 from tests.browser.lesson_page import CHARTS, LessonPage, watched
-from tests.tiers import alternate, first_only
+from tests.tiers import LOOKED_AT, alternate, first_only
 
 # The class that says which figure it is.
 NAMES = """(figures) => figures.map((figure) =>
@@ -56,7 +56,7 @@ def test_the_map_paints(visit, lang):
         assert card.locator("img").evaluate("(one) => one.naturalWidth") == WIDTH
 
 
-@pytest.mark.parametrize(("slug", "lang"), alternate(SLUGS))
+@pytest.mark.parametrize(("slug", "lang"), alternate(SLUGS, LOOKED_AT))
 def test_a_lesson_paints(visit, slug, lang):
     lesson = visit(slug, {"lang": lang})
     lesson.titled(Text(lang)(f"{slug}.title"))

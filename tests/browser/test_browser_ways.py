@@ -12,6 +12,7 @@ from seqviz.content import catalog
 from seqviz.core.i18n import Text
 from seqviz.lessons.bert_accuracy.lesson import lesson as bert_accuracy
 from testing.chromium import css_class, slider_input
+from tests.tiers import first_only
 
 KEY = "ar.process.phi"
 TITLES = {record.slug: Text("en")(f"{record.slug}.title") for record in catalog.LESSONS}
@@ -85,7 +86,7 @@ def is_as_it_was(lesson, picture: str) -> None:
     assert lesson.geometry("ar.process") == picture
 
 
-@pytest.mark.parametrize("width", [1280, 390], ids=["a desk", "a phone"])
+@pytest.mark.parametrize("width", first_only((1280, 390)))
 def test_each_way_is_one_step_and_what_was_set_is_there_again(visit, width):
     lesson = visit("ar_fitting", {"lang": "en"}, viewport={"width": width, "height": 844})
     page = lesson.page

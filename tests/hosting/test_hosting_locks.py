@@ -102,7 +102,7 @@ def test_a_file_with_another_sum_is_not_installed(tmp_path):
 
 
 def test_what_is_new_in_pytorch_needs_its_sum():
-    with pytest.raises(SystemExit, match=r"lacks the sum of PyTorch's build 9\.9"):
+    with pytest.raises(SystemExit, match=r"lacks the SHA-256 of PyTorch's CPU build 9\.9"):
         constraints.locks("", "9.9")
 
 

@@ -32,7 +32,7 @@ NAMES = {
 SOURCES = {
     "attention.note.trials.": "texts", "gates.note.effect.": "nouns", "gpt.note.likely.": "texts",
     "gpt.note.shots.": "questions and draws", "recurrent.note.tagging.": "sentences",
-    "recurrent.note.tagger.gap_": "sentences", "recurrent.note.writing.judged_": "sentences",
+    "recurrent.note.tagger.gap_": "sentences", "recurrent.note.writing.": "sentences",
     "recurrent.note.readout.": "reviews", "text.note.ids.many": "permutations",
     "text.note.reading.many": "words", "text.note.windows.": "stretches",
     "transformer.note.lens.many": "texts", "transformer.note.removed_many.": "texts",
