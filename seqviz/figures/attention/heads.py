@@ -70,7 +70,7 @@ def importance_so_far(
 
 
 def head_names(habits: Habits, text: Text, shares: bool = True) -> list[list[str]]:
-    """Return the name of each head's habit [layer][head] in the reader's language.
+    """Return the name of each head's habit in the reader's language, by layer and head.
 
     Args:
         habits: measured habits.
