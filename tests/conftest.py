@@ -214,6 +214,8 @@ def tell_where_the_time_went(terminalreporter) -> None:
 def pytest_terminal_summary(terminalreporter) -> None:
     """Where the time went, and a line for all without a browser, without a GPU, without a model."""
     tell_where_the_time_went(terminalreporter)
+    for report in terminalreporter.stats.get("rerun", ()):
+        terminalreporter.write_line(f"Failed once, run again: {report.nodeid}")
     skipped = {
         report.longrepr[2].removeprefix("Skipped: ")
         for report in terminalreporter.stats.get("skipped", ())

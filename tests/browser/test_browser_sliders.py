@@ -762,8 +762,16 @@ CHART = """async ([closed, figures]) => {
 def test_a_chart_without_its_library_shows_what_it_was_told_last(server, browser):
     page = browser.new_page()
     page.goto(f"{server.url}/app/static/bench/chart.js")
-    page.route("**/plotly.min.js", lambda route: route.abort(), times=1)
+    requests: list[str] = []
+
+    def abort_first(route) -> None:
+        requests.append(route.request.url)
+        route.abort() if len(requests) == 1 else route.continue_()
+
+    # Not `times=1`: Playwright may end the interception before it aborts, and the library loads.
+    page.route("**/plotly.min.js", abort_first)
     page.evaluate(CHART, [False, ["before", "after"]])
+    assert len(requests) == 2
     page.close()
 
 
