@@ -206,7 +206,8 @@ def serve(
         folder: working directory; its `.streamlit/config.toml` takes precedence over the
             environment.
         script: main script in `folder`.
-        environment: variables added to the environment of this process.
+        environment: variables added to the environment of this process. Benches show their results
+            at once unless it has SEQVIZ_PREDICT_FIRST.
         patience: startup timeout in seconds.
         options: Streamlit options by name, which take precedence over the configuration file.
         before: Python code that the server process runs before it imports Streamlit.
@@ -215,7 +216,7 @@ def serve(
         RuntimeError: the server does not start; the message is the end of its log.
     """
     with tempfile.TemporaryDirectory() as position:
-        given = {**(environment or {})}
+        given = {"SEQVIZ_PREDICT_FIRST": "0", **(environment or {})}
         if before:
             (Path(position) / "sitecustomize.py").write_text(
                 FIRST + indent(before, "    "), "utf-8"

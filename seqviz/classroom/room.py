@@ -327,6 +327,11 @@ class Room:
             n: seat for n, seat in self.seats.items() if seat.streams or seat.seen > old
         }  # fmt: skip
 
+    def revealed_keys(self) -> set[str]:
+        """Return the keys of the predictions whose answers the class has seen."""
+        questions: list[Poll | DrawnPredictions] = [*self._ballots(), *self.sketched]
+        return {question.key for question in questions if question.state == "revealed"}
+
     def _ballots(self) -> list[Poll]:
         return [*self.past_polls, *([self.ballot] if self.ballot else [])]
 

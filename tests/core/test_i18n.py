@@ -358,10 +358,10 @@ def test_words_that_a_page_names_exist(slug):
     existing = catalogue("en")
     observed = set()
     for function, name, given in calls(
-        tree, {"note", "hint", "MessageError", "predict", "exercise", "prose", "bench"}
+        tree, {"note", "hint", "MessageError", "question", "exercise", "prose", "bench"}
     ):
         observed.add(function)
-        if function == "predict":
+        if function == "question":
             keys = {f"{slug}.predict.{name}.{k}" for k in ("question", "options", "answer")}
             assert keys <= set(existing), name
             assert f"{slug}.predict.{name}.reveal" in existing, name
@@ -380,7 +380,7 @@ def test_words_that_a_page_names_exist(slug):
             assert key is not None, (function, name)
             assert wanted(key) <= given, (function, name, wanted(key) - given)
     # Notes are often named at run time: the pages' own tests see those.
-    assert observed >= {"predict", "exercise", "prose", "bench"}
+    assert observed >= {"question", "exercise", "prose", "bench"}
     readouts = (
         {
             keyword.arg

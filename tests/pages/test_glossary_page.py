@@ -39,7 +39,7 @@ def filled(lang: str, slug: str = "") -> AppTest:
         from seqviz.core.i18n import Text
         from seqviz.ui.page import glossary
 
-        glossary.fill(Text(lang))
+        glossary.fill(Text(lang), of_course=True)
 
     app = AppTest.from_function(script, args=(lang,))
     app.session_state["glossary.lesson"] = slug
@@ -89,8 +89,8 @@ def test_a_strange_link_is_no_broken_page(visit, typed):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_lesson_names_the_five_texts_once_above_its_sources(untouched, lang):
-    page = untouched("gates", lang)
+def test_a_lesson_names_the_five_texts_once_above_its_sources(visit, lang):
+    page = visit("gates", lang, course="zh5")
     visible = [item.value for item in page.app.markdown]
     (position,) = [number for number, item in enumerate(visible) if item == five_texts(page.text)]
     assert visible[position + 1] == sections("gates", lang)["sources"]

@@ -2,7 +2,7 @@
 // ways (scrolling, a tab, a smaller chart above, a restarted server), so their positions are polled
 // a few times per second, which takes some microseconds.
 
-import { recordVisible } from "./progress.js";
+import { read, recordVisible } from "./progress.js";
 import { isPrintShortcut, preparePrint, print, restoreScreen } from "./print.js";
 import { isNear } from "./viewport.js";
 
@@ -62,6 +62,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
     scrollToAnchor();
   }
   currentHost = host;
+  // Predictions answered in an earlier visit: their benches show their results.
+  const done = new Set(read()[data.lesson]);
+  const answered = data.predictions.filter((key) => done.has(key.split(".").slice(1).join("-")));
+  if (answered.length) setTriggerValue("answered", answered);
   const request = (names) => {
     const placeholders = names.filter(isPlaceholder);
     if (placeholders.every(isRequested)) return;

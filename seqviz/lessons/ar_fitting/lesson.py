@@ -36,3 +36,8 @@ lesson.sketch(
     "waves", kind="bar", bench="process", values={"order": 2, "n": 5000}, panel=("x2", "y2"),
     answer=(1, 2), visible=(3, 4),
 )  # fmt: skip
+
+lesson.question("decay", "process", at={"phi": -0.8}, veils=False)
+lesson.question("bias", "fit", at={"view": "sampling", "intercept": True})
+lesson.question("epochs", "networks")
+lesson.question("far", "forecast", at={"horizon": 50})

@@ -38,3 +38,9 @@ lesson.exercise(
 )
 
 lesson.sketch("scale", kind="curve", bench="scale", values={}, visible=(1, 3))
+
+lesson.question(
+    "multiply", "by_hand", at={"stage": 7, "causal": True, "operator": "multiply"}, veils=False
+)
+lesson.question("pronoun", "real", at={"view": "head"}, also=("apart", "trials"))
+lesson.question("ablate", "ablate", at={"view": "each"})

@@ -48,12 +48,14 @@ class Control:
         when: condition on the values of earlier controls; None for a control that always applies.
         client: True where the bench's own browser component draws the control and reports its
             value.
+        course: True for a variant of the Chinese course's texts (`ui.page.course`).
     """
 
     default: Any
     more: bool = False
     when: Condition | None = None
     client: bool = dataclasses.field(default=False, kw_only=True)
+    course: bool = dataclasses.field(default=False, kw_only=True)
 
     def bounds(self) -> tuple[Any, ...]:
         """Return the values at both ends, for tests."""
@@ -255,6 +257,15 @@ class Seed(Control):
 
 def _field(control: Control) -> Any:
     return dataclasses.field(default=control.default, metadata={"control": control})
+
+
+def for_course(declared: Any) -> Any:
+    """Return a declared control that pages show only to the Chinese course.
+
+    Args:
+        declared: what another function of this module returned.
+    """
+    return _field(dataclasses.replace(declared.metadata["control"], course=True))
 
 
 def slider(

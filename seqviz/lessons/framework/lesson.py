@@ -20,6 +20,7 @@ from seqviz.lessons.framework.drawn_prediction import DrawnPrediction
 from seqviz.lessons.framework.host import Host, LocalHost, PendingError
 from seqviz.lessons.framework.output import Output, Source
 from seqviz.lessons.framework.show import Show
+from seqviz.lessons.framework.veil import Question, Veil
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.plotting.style import Style
 
@@ -124,6 +125,7 @@ class Lesson:
         benches: benches by name.
         exercises: exercises by name.
         sketches: drawn predictions by name.
+        questions: multiple-choice predictions by name.
     """
 
     slug: str
@@ -132,6 +134,7 @@ class Lesson:
     benches: dict[str, Bench] = field(default_factory=dict)
     exercises: dict[str, Exercise] = field(default_factory=dict)
     sketches: dict[str, DrawnPrediction] = field(default_factory=dict)
+    questions: dict[str, Question] = field(default_factory=dict)
 
     @property
     def record(self) -> catalog.LessonRecord:
@@ -187,6 +190,17 @@ class Lesson:
         self.sketches[name] = DrawnPrediction(name, **keys)
         return self.sketches[name]
 
+    def question(self, name: str, bench: str, **keys: Any) -> Question:
+        """Declare a multiple-choice prediction about a bench.
+
+        Args:
+            name: name within the lesson; its texts are `predict.<name>`.
+            bench: name of the bench that answers it.
+            **keys: other attributes of `Question`.
+        """
+        self.questions[name] = Question(name, bench, **keys)
+        return self.questions[name]
+
     def prefix(self, bench: str) -> str:
         """Return the prefix of a bench's widget keys and permalink parameters."""
         return f"{self.record.code}.{bench}"
@@ -234,6 +248,44 @@ class Bench:
         """The prefix of its widget keys and permalink parameters."""
         return self.lesson.prefix(self.name)
 
+    @property
+    def questions(self) -> list[Question]:
+        """The multiple-choice predictions about this bench."""
+        return [item for item in self.lesson.questions.values() if item.bench == self.name]
+
+    @property
+    def sketches(self) -> list[DrawnPrediction]:
+        """The drawn predictions that this bench answers at its defaults."""
+        return [
+            item
+            for item in self.lesson.sketches.values()
+            if item.bench == self.name and not self._changed(item.values)
+        ]
+
+    @property
+    def veiled_by(self) -> tuple[str, ...]:
+        """Keys of the predictions to answer before the bench shows its result."""
+        code = self.lesson.record.code
+        questions = [
+            f"{code}.predict.{item.name}"
+            for item in self.lesson.questions.values()
+            if (item.bench == self.name and item.veils) or self.name in item.also
+        ]
+        return (*questions, *(f"{code}.sketch.{item.name}" for item in self.sketches))
+
+    def veil(self, style: Style) -> Veil:
+        """Return the veil of this bench.
+
+        Args:
+            style: language and height of the figures.
+        """
+        known = [at for item in self.questions for at in item.known]
+        return Veil(style.text, style.height, known)
+
+    def _changed(self, values: Mapping[str, Any]) -> bool:
+        params = controls.parse_params(self.declaration, values)
+        return bool(controls.permalink(self.prefix, params))
+
     def __call__(self, **values: Any) -> Output:
         """Return the output at these settings; see `run`."""
         return self.run(values)
@@ -246,6 +298,7 @@ class Bench:
         host: LocalHost | None = None,
         train: bool = False,
         code: bool = True,
+        veiled: bool = False,
     ) -> Output:
         """Return figure, metrics, notes and code at the given settings, without a page.
 
@@ -258,6 +311,7 @@ class Bench:
             host: the host to run on; by default a new `LocalHost`.
             train: True to train now where no result is shipped; ignored if `host` is given.
             code: True to write the script that reproduces the output.
+            veiled: True to show no result, as before the bench's question is answered.
 
         Raises:
             ValueError: for a value that a control does not accept. Errors of the body are passed
@@ -268,7 +322,7 @@ class Bench:
         source = Source(self, dict(given), view.lang)
         caller = host or LocalHost(train=train)
         with self._read(given, caller) as params:
-            output = self.run_on(params, caller, Text(view.lang), view, code)
+            output = self.run_on(params, caller, Text(view.lang), view, code, veiled)
         output.source = source
         return output
 
@@ -358,7 +412,13 @@ class Bench:
         return {**given, read[0] if read else "text": values["text"]}
 
     def run_on(
-        self, params: Any, host: Host, text: Text, style: Style, code: bool = True
+        self,
+        params: Any,
+        host: Host,
+        text: Text,
+        style: Style,
+        code: bool = True,
+        veiled: bool = False,
     ) -> Output:
         """Return the output for given parameters, on a host.
 
@@ -368,12 +428,14 @@ class Bench:
             text: shared texts in the reader's language.
             style: language, theme and scale of the figure.
             code: True to write the script that reproduces the output.
+            veiled: True to show no result.
         """
         show = Show(LessonWords(self.lesson.slug, text), host, style)
+        show.veil = self.veil(style) if veiled else None
         try:
             self.body(params, show)
         except PendingError as waits:
             show.output.waits = str(waits) or show.words("hint.train")
-        if code:
+        if code and not veiled:
             show.output.code = show.trace.source()
         return show.output

@@ -223,6 +223,17 @@ class Download:
     mime: str
 
 
+@dataclass(frozen=True)
+class Hidden:
+    """Place of an item that a veiled bench does not show (`lessons.framework.veil`).
+
+    Attributes:
+        height: height in CSS pixels.
+    """
+
+    height: int = 24
+
+
 Item = (
     Chart
     | ClientComponent
@@ -233,6 +244,7 @@ Item = (
     | Table
     | TokenPicker
     | Download
+    | Hidden
 )
 
 

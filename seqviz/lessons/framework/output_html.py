@@ -9,6 +9,7 @@ from seqviz.lessons.framework import markdown
 from seqviz.lessons.framework.output import (
     ColoredText,
     FramedPage,
+    Hidden,
     Item,
     Metric,
     Note,
@@ -34,6 +35,11 @@ def note_html(note: Note | ColoredText) -> str | None:
         state = f'data-target="{note.name}" data-reached="{str(note.reached).lower()}"'
         return f'<div class="seqviz-target" {state}>{markdown.html(note.sentence)}</div>'
     return None if "$$" in note.sentence else markdown.html(note.sentence)
+
+
+def hidden_html(item: Hidden) -> str:
+    """Return a gray bar in place of what a veiled bench does not show."""
+    return f'<div class="seqviz-hidden" aria-hidden="true" style="height: {item.height}px"></div>'
 
 
 def readouts_html(items: Iterable[Item]) -> str:
@@ -66,6 +72,8 @@ def _sentence(item: Item) -> str:
             return _table(item)
         case TokenPicker():
             return _token_picker(item)
+        case Hidden():
+            return hidden_html(item)
     return ""
 
 

@@ -15,6 +15,7 @@ from seqviz.core.units import NUMBER, Unit, unbroken, unit_of
 from seqviz.data import precomputed
 from seqviz.lessons.framework import output as items
 from seqviz.lessons.framework.host import FigureCall, Host, PendingError, provenance_note
+from seqviz.lessons.framework.veil import Veil
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.plotting.colored_text import colored_text
 from seqviz.plotting.style import DARK, LIGHT, Style
@@ -37,6 +38,7 @@ class Show:
         output: the items shown so far.
         shared: True while all results came from the cache.
         origin: provenance of the figures drawn from now on.
+        veil: filter of the items while the question of the bench is not answered.
     """
 
     words: LessonWords
@@ -46,6 +48,7 @@ class Show:
     output: items.Output = field(default_factory=items.Output)
     shared: bool = True
     origin: items.Provenance = items.COMPUTED
+    veil: Veil | None = None
 
     @property
     def text(self) -> Any:
@@ -490,6 +493,8 @@ class Show:
         return self.host.dark
 
     def emit(self, item: items.Item) -> None:
-        """Append an item to the output and pass it to the host."""
-        self.output.items.append(item)
-        self.host.emit(item)
+        """Append an item to the output and pass it to the host; a veil applies first."""
+        visible = self.veil.apply(item) if self.veil else item
+        if visible is not None:
+            self.output.items.append(visible)
+            self.host.emit(visible)

@@ -26,3 +26,8 @@ lesson.exercise(
     answer=activations.time_constant,
     share=0.05,
 )
+
+lesson.question("quotes", "meaning")
+lesson.question("force", "force", at={"f": 1.0})
+lesson.question("count", "learn", at={"view": "longer"})
+lesson.question("agreement", "agreement")

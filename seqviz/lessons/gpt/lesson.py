@@ -40,3 +40,8 @@ lesson.exercise(
 lesson.sketch(
     "coin", kind="curve", bench="shots", values={"condition": "random"}, answer=(3, 4),
 )  # fmt: skip
+
+lesson.question("greedy", "futures")
+lesson.question("human", "likely")
+lesson.question("again", "again")
+lesson.question("shots", "shots")

@@ -34,3 +34,9 @@ lesson.exercise(
     answer=wavelength,
     share=0.02,
 )
+
+lesson.question("mask", "effect", at={"causal": True}, veils=False)
+lesson.question("binary", "simple")
+lesson.question("neighbors", "distance")
+lesson.question("shift", "schemes", at={"view": "shift"})
+lesson.question("copy", "task")

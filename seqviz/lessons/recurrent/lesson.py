@@ -30,3 +30,7 @@ lesson.exercise(
     answer=stacked_bidirectional,
     within=0.5,
 )
+
+lesson.question("wirings", "wirings")
+lesson.question("tagging", "tagging")
+lesson.question("bill", "bill")

@@ -29,3 +29,7 @@ lesson.exercise(
     answer=count_windows,
     within=0.5,
 )
+
+lesson.question("permuted", "ids")
+lesson.question("analogy", "map", at={"view": "analogy"})
+lesson.question("carried", "windows", at={"view": "memory"})

@@ -45,3 +45,11 @@ lesson.exercise(
     answer=layer_parameters,
     within=0.5,
 )
+
+lesson.question("knows", "account", at={"against": " London"}, veils=False)
+lesson.question("missed", "remove")
+lesson.question("copies", "induction", at={"off": 1})
+lesson.question("shift", "pair", at={"kind": "unshifted"})
+lesson.question("norms", "norms", at={"added": 1.0})
+lesson.question("deep", "depths", at={"view": "training"})
+lesson.question("bill", "bill")

@@ -43,3 +43,8 @@ lesson.sketch(
     "tanh", kind="curve", bench="reach", values={"cells": ("linear", "rnn"), "gain": 1.2},
     visible=(0,), answer=(2,),
 )  # fmt: skip
+
+lesson.question("norm", "reach", at={"init": "non_normal"}, veils=False)
+lesson.question("index", "paths")
+lesson.question("truncation", "cut", at={"view": "random"})
+lesson.question("race", "race")

@@ -36,6 +36,7 @@ async def broadcast_frames(
     before: Mapping[str, Any],
     requested: Set[ViewKey],
     account: ClientQuota,
+    answered: Set[str] = frozenset(),
 ) -> dict[ViewKey, bytes]:
     """Return, by view key, a "picture" event for the room's stream.
 
@@ -47,11 +48,14 @@ async def broadcast_frames(
             lesson, where pages render anew.
         requested: view keys of the followers.
         account: quota of the teacher.
+        answered: keys of the predictions that were revealed to the class.
     """
     bench = bench_of(location["lesson"], location["bench"])
     if bench is None or before.get("lesson") != location["lesson"]:
         return {}
-    session = Session("class", 0.0, account=account)
+    session = Session("class", 0.0, account=account, answered=set(answered))
+    if handler.is_veiled(bench, session):
+        return {}
     existing, works = [], []
     for view in sorted(item for item in requested if item[0] in LANGUAGES):
         query = _query(bench, location, view)

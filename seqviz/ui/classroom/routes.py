@@ -91,6 +91,7 @@ class RoomBackend(Protocol):
         before: Mapping[str, Any],
         requested: Set[ViewKey],
         account: ClientQuota,
+        answered: Set[str],
     ) -> Mapping[ViewKey, bytes]:
         """Return the events of a move, by view key; see `broadcast.broadcast_frames`."""
 
@@ -438,7 +439,9 @@ async def _place(room: Room, words: Mapping[str, Any], account: ClientQuota) -> 
         pictures: Mapping[ViewKey, bytes] = {}
         if requested := room.view_keys(position):
             rendered = asyncio.ensure_future(
-                runner().broadcast_frames(position, room.location, requested, account)
+                runner().broadcast_frames(
+                    position, room.location, requested, account, room.revealed_keys()
+                )
             )
             await asyncio.wait((rendered,), timeout=DRAWN_WITHIN)
             pictures = rendered.result() if rendered.done() else {}

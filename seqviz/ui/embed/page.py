@@ -10,7 +10,7 @@ import streamlit as st
 from seqviz.core.i18n import Text
 from seqviz.lessons.framework import markdown
 from seqviz.ui.embed.payload import EmbedPayload
-from seqviz.ui.embed.request import EmbedRequest
+from seqviz.ui.embed.request import ANSWERED, EmbedRequest
 from seqviz.ui.render.share_link import frame_of
 from seqviz.ui.server.static_files import address, base
 
@@ -29,7 +29,7 @@ _PAGE = """<!doctype html>
 {links}</head>
 <body data-post="{post}"><main>
 <h1>{heading}</h1>
-<div id="over">{over}</div><div id="above"></div>
+<div id="question">{question}</div><div id="over">{over}</div><div id="above"></div>
 <div id="columns">
 <div id="box"><div class="main-figure"><div class="seqviz-chart"></div></div></div>
 <div id="side"><div id="front"></div><details id="more" hidden><summary>{more}</summary>
@@ -76,6 +76,7 @@ def page(embed_request: EmbedRequest, embed_payload: EmbedPayload) -> str:
         present=str(embed_request.present).lower(),
         title=escape(frame_of(slug, embed_request.bench.name, text)[1]),
         heading=markdown.inline(title(embed_request)),
+        question=question(embed_request),
         colors=colors(),
         links=_links("figure" in payload, payload.get("component", {}).get("name", "")),
         post=escape(f"{base()}/embed/{slug}/{embed_request.bench.name}"),
@@ -88,6 +89,43 @@ def page(embed_request: EmbedRequest, embed_payload: EmbedPayload) -> str:
         origin=escape(payload["origin"]),
         lesson=escape(payload["lesson"]),
     )
+
+
+def question(embed_request: EmbedRequest, is_paper: bool = False) -> str:
+    """Return the question of a bench as HTML: a form before the answer, its explanation after.
+
+    Args:
+        embed_request: the bench at its settings.
+        is_paper: nothing can be pressed.
+    """
+    text, bench = Text(embed_request.lang), embed_request.bench
+    if not bench.veiled_by or (is_paper and not embed_request.is_veiled):
+        return ""
+    first = next((item for item in bench.questions if item.veils), None)
+    position = f"{bench.lesson.slug}.predict.{first.name}" if first else ""
+    options = text.items(f"{position}.options") if position else []
+    answered = embed_request.answered
+    if embed_request.is_veiled:
+        asked = f"<p><b>{escape(text('frame.predict'))}</b> {{}}</p>"
+        asked = asked.format(markdown.inline(text(f"{position}.question"))) if position else ""
+        if is_paper:
+            return asked + "".join(f"<p>☐ {markdown.inline(option)}</p>" for option in options)
+        buttons = [*enumerate(options), ("skip", text("frame.skip" if first else "frame.result"))]
+        hidden = {**embed_request.link, **embed_request.view_parameters}
+        return (
+            '<form method="get">' + asked
+            + "".join(f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">'
+                      for name, value in hidden.items())
+            + "".join(f'<button name="{ANSWERED}" value="{value}">{markdown.inline(label)}</button>'
+                      for value, label in buttons)
+            + "</form>"
+        )  # fmt: skip
+    if not position or answered is None:
+        return ""
+    is_option = answered.isdecimal() and int(answered) < len(options)
+    is_right = is_option and int(answered) == int(text(f"{position}.answer"))
+    verdict = f"**{text('frame.right' if is_right else 'frame.wrong')}** " if is_option else ""
+    return markdown.html(verdict + text(f"{position}.reveal"))
 
 
 def none(lang: str, key: str) -> str:

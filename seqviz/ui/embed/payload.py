@@ -75,7 +75,7 @@ def run_embed(
         except Exception:
             log.exception("embed: a bench failed")
             problem, host.is_cacheable = words("frame.failed"), False
-        live = _live(embed_request)
+        live = _live(embed_request, session)
     with embed_request.reading():
         controls = describe_controls(
             embed_request.bench_parameters, words, f"{bench.prefix}.", markdown.inline
@@ -99,7 +99,7 @@ def run_embed(
 def live_source(embed_request: EmbedRequest, session: Session) -> str:
     """Return only the descriptor of live requests as JSON, for a page that has the rest."""
     with run_context.acting_as(session, embed_request.bench.lesson.slug, embed_request.bench.name):
-        return json.dumps({"live": _live(embed_request)})
+        return json.dumps({"live": _live(embed_request, session)})
 
 
 def apply_click(embed_request: EmbedRequest, session: Session, x: Any, y: Any) -> EmbedRequest:
@@ -135,7 +135,10 @@ def lesson_link(embed_request: EmbedRequest, origin: str = "") -> str:
     return f"{origin}{base()}/{lesson.slug}?{query}#bench-{embed_request.bench.name}"
 
 
-def _live(embed_request: EmbedRequest) -> dict[str, Any] | None:
+def _live(embed_request: EmbedRequest, session: Session) -> dict[str, Any] | None:
+    if embed_request.is_veiled:
+        return None
+    session.answered.update(embed_request.bench.veiled_by)
     return handler.live_descriptor(
         embed_request.bench,
         embed_request.params,
@@ -158,5 +161,10 @@ def _run(embed_request: EmbedRequest, host: EmbedHost, session: Session, rank: P
     bench, text = embed_request.bench, Text(embed_request.lang)
     with embed_request.reading(), charging.charge_cpu(session.account, rank):
         return bench.run_on(
-            embed_request.bench_parameters, host, text, embed_request.style, code=False
+            embed_request.bench_parameters,
+            host,
+            text,
+            embed_request.style,
+            code=False,
+            veiled=embed_request.is_veiled,
         )

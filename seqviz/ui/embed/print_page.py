@@ -17,7 +17,7 @@ from seqviz.lessons.framework import markdown
 from seqviz.plotting.figure import Figure, read
 from seqviz.plotting.grayscale import grayscale
 from seqviz.plotting.style import LIGHT, LIVE, opaque, recolored
-from seqviz.ui.embed.page import colors, title
+from seqviz.ui.embed.page import colors, question, title
 from seqviz.ui.embed.payload import EmbedPayload, lesson_link
 from seqviz.ui.embed.request import EmbedRequest
 from seqviz.ui.render.share_link import frame_of, svg_code
@@ -31,6 +31,7 @@ _PAGE = """<!doctype html>
 {styles}</head>
 <body class="print{gray}" data-stem="{stem}"><main>
 <h1>{heading}</h1>
+<div id="question">{question}</div>
 <div id="columns">
 <div id="box"><div class="main-figure"><div class="seqviz-chart"></div></div></div></div>
 <div id="problem" role="status">{problem}</div>
@@ -77,6 +78,7 @@ def page(origin: str, color: bool, embed_request: EmbedRequest, embed_payload: E
         styles="".join(f'<link rel="stylesheet" href="{address(item)}">\n' for item in css),
         gray="" if color else " gray",
         stem=escape(bench.prefix.replace(".", "-")),
+        question=question(embed_request, is_paper=True),
         heading=markdown.inline(title(embed_request)),
         live_at=escape(text("embed.live_at")),
         url=escape(url),

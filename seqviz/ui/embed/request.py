@@ -10,7 +10,7 @@ from typing import Any
 
 from seqviz import lessons
 from seqviz.content import catalog
-from seqviz.core import content_hash
+from seqviz.core import content_hash, settings
 from seqviz.lessons.framework import controls
 from seqviz.lessons.framework.controls import TextInput
 from seqviz.lessons.framework.lesson import Bench
@@ -18,6 +18,7 @@ from seqviz.plotting.style import Style
 from seqviz.ui.render import html
 
 THEMES = ("light", "dark")
+ANSWERED = "answered"  # query parameter
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class EmbedRequest:
         present: presenter mode.
         theme: one of THEMES, or "" for the browser's preference.
         dark: rendered for a dark page.
+        answered: the chosen option of the bench's question, or "skip"; None before an answer.
     """
 
     bench: Bench
@@ -44,6 +46,16 @@ class EmbedRequest:
     present: bool = False
     theme: str = ""
     dark: bool = False
+    answered: str | None = None
+
+    @property
+    def is_veiled(self) -> bool:
+        """True where the bench's question is not answered."""
+        return bool(
+            settings.value("SEQVIZ_PREDICT_FIRST")
+            and self.bench.veiled_by
+            and self.answered is None
+        )
 
     @property
     def style(self) -> Style:
@@ -59,12 +71,14 @@ class EmbedRequest:
     def view_parameters(self) -> Mapping[str, str]:
         """Query parameters besides the settings."""
         present = {"present": "true"} if self.present else {}
-        return {"lang": self.lang, **present, **({"theme": self.theme} if self.theme else {})}
+        theme = {"theme": self.theme} if self.theme else {}
+        answered = {} if self.answered is None else {ANSWERED: self.answered}
+        return {"lang": self.lang, **present, **theme, **answered}
 
     @property
     def key(self) -> bytes:
         """Hash that equal requests share."""
-        view = (self.lang, self.present, self.theme, self.dark)
+        view = (self.lang, self.present, self.theme, self.dark, self.answered)
         return content_hash.hash_value(
             ("embed", self.bench.prefix, sorted(self.link.items()), view)
         )
@@ -111,6 +125,7 @@ def parse_request(
     return EmbedRequest(
         bench, params, link, {key: text for key, text in typed.items() if key in _texts(params)},
         lang, query.get("present") == "true", theme, theme == "dark" or (not theme and dark),
+        query.get(ANSWERED),
     )  # fmt: skip
 
 

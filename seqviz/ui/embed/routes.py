@@ -24,7 +24,7 @@ from seqviz.core import content_hash, settings
 from seqviz.lessons.framework.lesson import Bench
 from seqviz.ui.embed import page, print_page
 from seqviz.ui.embed.payload import EmbedPayload, apply_click, live_source, run_embed
-from seqviz.ui.embed.request import EmbedRequest, bench_of, parse_request
+from seqviz.ui.embed.request import ANSWERED, EmbedRequest, bench_of, parse_request
 from seqviz.ui.embed.sessions import Embedded, embeds
 from seqviz.ui.live import handler
 from seqviz.ui.runtime import metrics, result_cache
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 LARGEST = 250_000  # bytes of a body: all texts of a bench, of which some take 10,000 characters
 BODY_SECONDS = 10.0
 WAITING = 64  # pages that one student may wait for at once
-LOOKS = ("lang", "present", "theme")
+LOOKS = ("lang", "present", "theme", ANSWERED)
 PAGE = "text/html; charset=utf-8"
 log = logging.getLogger(__name__)
 R = TypeVar("R")

@@ -170,6 +170,13 @@ def _text_names(declaration: type[Any]) -> frozenset[str]:
     )
 
 
+def is_veiled(bench: Bench, session: Session) -> bool:
+    """Return True where the reader has not answered all predictions about a bench."""
+    return bool(
+        settings.value("SEQVIZ_PREDICT_FIRST") and not session.answered.issuperset(bench.veiled_by)
+    )
+
+
 class _UncacheableError(Exception):
     """A response that must not enter the shared cache."""
 
@@ -184,6 +191,7 @@ def render_bench(
     session: Session,
     host_type: type[LiveHost] = LiveHost,
     shared: bool = False,
+    veiled: bool = False,
 ) -> LiveResponse:
     """Return the output of a bench for the values of a query.
 
@@ -196,13 +204,14 @@ def render_bench(
         session: provides the texts if the query has "own".
         host_type: `LiveHost`, or `WorkerHost` in a worker.
         shared: the response is broadcast to a class.
+        veiled: without the result.
     """
     view, values = _parse_query(bench, query, session)
     own, dark = "own" in query, query.get("dark") == "true"
     host = host_type(session=session, prefix=bench.prefix, dark=dark)
 
     def build() -> LiveResponse:
-        output = bench.run(values, style=view, host=host, code=False)
+        output = bench.run(values, style=view, host=host, code=False, veiled=veiled)
         live_response = serialize(output, Text(view.lang))
         if not host.is_cacheable:
             around = {**live_response.around, "is_transient": True, "layout_signature": None}
@@ -211,7 +220,9 @@ def render_bench(
             raise _UncacheableError(live_response)
         return live_response
 
-    key = content_hash.hash_value(("live", bench.prefix, sorted(values.items()), view, dark))
+    key = content_hash.hash_value(
+        ("live", bench.prefix, sorted(values.items()), view, dark, veiled)
+    )
     try:
         return result_cache.result_cache().get_or_compute(key, build, shared).result
     except _UncacheableError as uncacheable:
@@ -279,6 +290,8 @@ async def endpoint(request: Request) -> Response:
     if payload is not None and (bench.answers is None or payload not in bench.answers.parts):
         return Response(status_code=404)
     if session is None:  # a session of another process, or a closed one
+        return Response(status_code=403)
+    if is_veiled(bench, session):  # its page has no descriptor of live requests
         return Response(status_code=403)
     is_prefetch = H_PREFETCH in request.headers
     if is_prefetch and (session.n_pending > 0 or draw_queue().busy or workers().busy):

@@ -12,7 +12,7 @@ import streamlit as st
 
 from seqviz.core.i18n import Text, escape_markdown
 from seqviz.lessons.framework import output as items
-from seqviz.lessons.framework.output_html import note_html
+from seqviz.lessons.framework.output_html import hidden_html, note_html
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.plotting.figure import Figure
 from seqviz.plotting.style import Style
@@ -89,6 +89,8 @@ class BenchView:
                 )
             case items.Note() | items.ColoredText():
                 self._say(item)
+            case items.Hidden():
+                st.html(hidden_html(item))
             case items.FramedPage():
                 st.iframe(item.html, height=item.height, alt=item.alt)
             case items.Table():

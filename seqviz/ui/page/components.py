@@ -76,6 +76,8 @@ def lazy_load(
     leads: Sequence[str],
     full_text: str,
     on_visible: Callable[[Sequence[str]], None],
+    predictions: Sequence[str],
+    on_answered: Callable[[Sequence[str]], None],
 ) -> None:
     """Call `on_visible(names)` when the reader comes near placeholders of benches.
 
@@ -87,10 +89,15 @@ def lazy_load(
             the reader has passed them.
         full_text: key of a button that needs every bench rendered.
         on_visible: renders benches.
+        predictions: keys of the predictions that are not answered.
+        on_answered: called with those of them that this browser remembers as answered.
     """
 
     def on_event() -> None:
         on_visible(_named(key, "visible", benches))
+
+    def on_remembered() -> None:
+        on_answered(_named(key, "answered", predictions))
 
     _component("bench/lazy_load", "<span></span>", "bench/print")(
         key=key,
@@ -99,8 +106,10 @@ def lazy_load(
             benches=list(benches),
             leads=list(leads),
             whole=f".st-key-{full_text.replace('.', '-')}",
+            predictions=list(predictions),
         ),
         on_visible_change=on_event,
+        on_answered_change=on_remembered,
         height=0,
     )
 

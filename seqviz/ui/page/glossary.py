@@ -20,12 +20,13 @@ _BUTTON = "glossary.open"
 _SEARCH, _LESSON = "glossary.search", "glossary.lesson"
 
 
-def button(slug: str, text: Text) -> None:
+def button(slug: str, text: Text, of_course: bool = False) -> None:
     """Show the glossary button, a separate fragment: opening it does not rerun the page.
 
     Args:
         slug: of the lesson whose letters come first, or of no lesson.
         text: translations.
+        of_course: name the texts of the Chinese course.
     """
     chosen = slug if any(lesson.slug == slug for lesson in catalog.LESSONS) else ""
 
@@ -41,14 +42,19 @@ def button(slug: str, text: Text) -> None:
         st.session_state[_OPENED] = linked
         st.session_state[_SEARCH] = (linked or "")[:MAX_QUERY_CHARS] if by_link else ""
         st.session_state[_LESSON] = "" if by_link else chosen
-        st.dialog(label, width="large", icon=icon)(lambda: fill(text))()
+        st.dialog(label, width="large", icon=icon)(lambda: fill(text, of_course))()
 
     with st.container(width="content"):  # without a width, the button fills the row
         fragment(draw, f"glossary.{slug}")  # a separate key on each page, as benches have
 
 
-def fill(text: Text) -> None:
-    """Show search field, lesson filter and table; their values are in the session state."""
+def fill(text: Text, of_course: bool = False) -> None:
+    """Show search field, lesson filter and table; their values are in the session state.
+
+    Args:
+        text: translations.
+        of_course: name the texts of the Chinese course.
+    """
     with st.container(horizontal=True, key="glossary-search"):
         typed = st.text_input(text("frame.glossary_search"), key=_SEARCH, max_chars=MAX_QUERY_CHARS)
         slug = st.selectbox(
@@ -65,8 +71,9 @@ def fill(text: Text) -> None:
         if not result:
             st.markdown(text("frame.glossary_none", typed=escape_markdown(typed)))
         else:
-            st.markdown(table(result, text, slug))
-        st.caption(five_texts(text))
+            st.markdown(table(result, text, slug, of_course))
+        if of_course:
+            st.caption(five_texts(text))
         st.caption(text("frame.glossary_link"))
 
 
@@ -76,25 +83,36 @@ def five_texts(text: Text) -> str:
     return f"{text('frame.five_texts')}\n\n{named}"
 
 
-def table(rows: Iterable[tuple[Letter | None, list[GlossaryEntry]]], text: Text, slug: str) -> str:
+def table(
+    rows: Iterable[tuple[Letter | None, list[GlossaryEntry]]],
+    text: Text,
+    slug: str,
+    of_course: bool = True,
+) -> str:
     """Return search results as a Markdown table.
 
     Args:
         rows: results by letter.
         text: translations.
         slug: of the lesson that filters them, or empty.
+        of_course: with the column that names the texts of the Chinese course.
     """
-    lines = [_line(text.items("frame.glossary_columns")), "|---|---|---|---|"]
+    columns = 4 if of_course else 3
+    lines = [_line(text.items("frame.glossary_columns")[:columns]), "|---" * columns + "|"]
     for letter, visible in rows:
         if letter is None:
-            lines.append(_line([f"**{text('frame.glossary_terms')}**", "", "", ""]))
+            lines.append(_line([f"**{text('frame.glossary_terms')}**", *[""] * (columns - 1)]))
         elif len(letter.meanings) > 1:
-            lines.append(_line([_sign(letter), same(letter, visible, text), "", ""]))
-        lines += [_line(_row(letter, item, text, slug)) for item in visible]
+            lines.append(
+                _line(
+                    [_sign(letter), same(letter, visible, text, of_course), *[""] * (columns - 2)]
+                )
+            )
+        lines += [_line(_row(letter, item, text, slug)[:columns]) for item in visible]
     return "\n".join(lines)
 
 
-def same(letter: Letter, entries: list[GlossaryEntry], text: Text) -> str:
+def same(letter: Letter, entries: list[GlossaryEntry], text: Text, of_course: bool = True) -> str:
     """Return the sentence that a letter has several meanings, with the hidden ones."""
     hidden = [meaning for meaning in letter.meanings if meaning not in entries]
     messages = [f"**{text('frame.glossary_same', count=len(letter.meanings))}**"]
@@ -103,7 +121,11 @@ def same(letter: Letter, entries: list[GlossaryEntry], text: Text) -> str:
     if hidden:
         words = text.items("frame.glossary_joined")
         others = (
-            text("frame.glossary_in", term=_term(item, text), places=_where(item, letter, text))
+            text(
+                "frame.glossary_in",
+                term=_term(item, text),
+                places=_where(item, letter, text, of_course),
+            )
             for item in hidden
         )
         messages.append(text("frame.glossary_elsewhere", others=words[1].join(others)))
@@ -137,7 +159,7 @@ def _lesson(slug: str, written: list[str], text: Text) -> str:
     return " ".join([link, *(f"${form}$" for form in written[:1])])
 
 
-def _where(glossary_entry: GlossaryEntry, letter: Letter, text: Text) -> str:
+def _where(glossary_entry: GlossaryEntry, letter: Letter, text: Text, of_course: bool) -> str:
     """Return the lessons and texts that use this letter for the entry."""
     lessons = [
         text(f"{slug}.title")
@@ -145,7 +167,9 @@ def _where(glossary_entry: GlossaryEntry, letter: Letter, text: Text) -> str:
         if any(glossary.letter(form) == letter.name for form in forms)
     ]
     texts = [
-        name for name in glossary_entry.texts if letter.name in glossary_entry.base_letters_of(name)
+        name
+        for name in glossary_entry.texts
+        if of_course and letter.name in glossary_entry.base_letters_of(name)
     ]
     return text.items("frame.glossary_joined")[0].join([*lessons, *texts])
 

@@ -13,7 +13,7 @@ from seqviz.content import catalog
 from seqviz.core import settings
 from seqviz.core.i18n import LANGUAGES, Text
 from seqviz.models import device, placement, pretrained
-from seqviz.ui.page import classroom_panel, components, glossary, navigation
+from seqviz.ui.page import classroom_panel, components, course, glossary, navigation
 from seqviz.ui.render import css
 from seqviz.ui.render.share_link import frame_of, link_and_code
 from seqviz.ui.streamlit_patches.navigation import went_back
@@ -49,7 +49,8 @@ def view_parameters() -> dict[str, str]:
     """Return the query parameters that every page has now."""
     present = {"present": "true"} if presenting() else {}
     room = {classroom_panel.KEY: result} if (result := classroom_panel.code()) else {}
-    return {"lang": language(), **present, **room}
+    of_course = {course.KEY: course.NAME} if course.is_on() else {}
+    return {"lang": language(), **present, **room, **of_course}
 
 
 def open_page(slug: str) -> Text:
@@ -57,12 +58,13 @@ def open_page(slug: str) -> Text:
     text = Text(language())
     navigation.arrive(slug, view_parameters())
     css.apply(presenting())
+    course.keep()
     with st.container(horizontal=True, key="masthead", vertical_alignment="center"):
         st.title(text(f"{slug}.title"), anchor=False)
         st.space("stretch")
         _language_switch(text)
         _presenter_switch(text)
-        glossary.button(slug, text)
+        glossary.button(slug, text, course.is_on())
         classroom_panel.room_chip(text, slug)
         _share(slug, text)
         _about(text)

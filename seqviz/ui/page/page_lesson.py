@@ -29,7 +29,7 @@ from seqviz.ui.live.live_host import LiveHost
 from seqviz.ui.page import (
     classroom_panel,
     components,
-    glossary,
+    course,
     header,
     model_progress,
     notebook,
@@ -187,6 +187,8 @@ class PageLesson:
         self.lazy.register(name, is_visible=self.parts.get(name, self.part) == self.part)
 
         def run() -> None:
+            with run_context.lesson_scope():
+                self._heading(bench)
             if not self.lazy.is_visible(name):
                 self._placeholder(name)
                 return
@@ -196,7 +198,8 @@ class PageLesson:
                 charging.turn(self._rank(name, alone), self._on_queue_wait),
                 self.declared.read_by(self.values),
             ):
-                self._draw_bench(bench)
+                if self._is_drawn(bench):
+                    self._draw_bench(bench)
             self.render_times[name] = time.monotonic()
             if name == self.placed[0]:
                 figure.mark_current(self.record.slug, self.text.lang)
@@ -217,19 +220,36 @@ class PageLesson:
         words = self.text("work.turn", position=before + 1)
         st.toast(words, icon=":material/info:", duration=round(NOTIFY_EVERY_S))
 
-    def _title(self, name: str) -> None:
-        if self.text.has(f"{self.record.slug}.bench.{name}"):
-            st.markdown(f"## {self.words(f'bench.{name}')}")
+    def _heading(self, bench: Bench) -> None:
+        """Show the title of a bench and the predictions about it."""
+        if self.text.has(f"{self.record.slug}.bench.{bench.name}"):
+            st.markdown(f"## {self.words(f'bench.{bench.name}')}")
+        for question in bench.questions:
+            key = f"{self.record.code}.predict.{question.name}"
+            with st.container(key=f"{key}.question"):
+                questions.predict(self.words, key, question, bench)
+        for sketch in bench.sketches:
+            self._sketch(sketch.name)
+        if not (bench.questions or bench.sketches):
+            answered = run_context.session().answered
+            questions.lift(self.text, f"{bench.prefix}.lift", set(bench.veiled_by) - answered)
+
+    def _is_drawn(self, bench: Bench) -> bool:
+        """Return False while the axes of an open drawn prediction stand for the bench."""
+        if not handler.is_veiled(bench, run_context.session()):
+            return True
+        answered = run_context.session().answered
+        keys = {f"{self.record.code}.sketch.{item.name}" for item in bench.sketches}
+        return answered.issuperset(keys)
 
     def _placeholder(self, name: str) -> None:
-        self._title(name)
         height = self.style.height
         with st.container(key=f"{self.prefix(name)}.placeholder", height=height, border=False):
             st.skeleton(height)
 
     def _draw_bench(self, bench: Bench) -> None:
         prefix, declaration = bench.prefix, bench.declaration
-        self._title(bench.name)
+        is_veiled = handler.is_veiled(bench, run_context.session())
         if not all(control.client for _, control in controls.controls(declaration)):
             stage, side = st.columns([8, 3], gap="medium")
         else:
@@ -247,8 +267,11 @@ class PageLesson:
         host = PageHost(
             prefix, self.words, stage, side, readouts, declaration, self.style, others=self.values
         )
-        host.live = self._live(bench, params, host.dark)
-        show = Show(self.words, host, self.style)
+        host.is_veiled = is_veiled
+        host.live = None if is_veiled else self._live(bench, params, host.dark)
+        show = Show(
+            self.words, host, self.style, veil=bench.veil(self.style) if is_veiled else None
+        )
 
         def attempt() -> None:
             try:
@@ -256,11 +279,14 @@ class PageLesson:
                     bench.body(params, show)
             finally:
                 show.trace.close()
-                frame = frame_of(self.record.slug, bench.name, self.text)
-                footer(host, show, lambda: header.address(self.permalink(bench.name)), frame)
-            self.traces[bench.name] = show.trace
+                if not is_veiled:
+                    frame = frame_of(self.record.slug, bench.name, self.text)
+                    footer(host, show, lambda: header.address(self.permalink(bench.name)), frame)
+            if not is_veiled:
+                self.traces[bench.name] = show.trace
 
         with stage:
+            questions.own_answer(self.words, bench)
             render_safely(attempt, self.words)
             others = {name: self.values(name) for name in bench.after}
             signature = html.layout_signature(show.output.items)
@@ -342,6 +368,22 @@ class PageLesson:
         self.lazy.mark_visible(new)
         self._schedule(new, Priority.PAGE, self._near_key)
 
+    def _open_predictions(self) -> list[str]:
+        """Return the keys of the predictions that the reader has not answered in this session."""
+        answered = run_context.session().answered
+        keys = (key for name in self.placed for key in self.declared.benches[name].veiled_by)
+        return [key for key in keys if key not in answered]
+
+    def _on_answered(self, keys: Sequence[str]) -> None:
+        """Lift the veils of predictions that this browser remembers as answered."""
+        run_context.session().answered.update(keys)
+        names = [
+            name
+            for name in self.placed
+            if not set(keys).isdisjoint(self.declared.benches[name].veiled_by)
+        ]
+        draw_besides([self._near_key, *(self.prefix(name) for name in names)])
+
     def _schedule(self, names: Sequence[str], rank: Priority, heard_by: str) -> None:
         """Request the rendering of benches.
 
@@ -360,13 +402,6 @@ class PageLesson:
     def _near_key(self) -> str:
         return f"{self.record.code}.lazy"
 
-    def predict(self, name: str, **values: object) -> None:
-        """Show a question to answer before looking, with its explanation."""
-        key = f"{self.record.code}.predict.{name}"
-        with st.container(border=True, key=f"{key}.question"):
-            request = partial(questions.predict, self.words, key, name, values)
-            fragment(run_context.lesson_scope()(request), key)
-
     def exercise(self, name: str) -> None:
         """Show a declared exercise whose numeric answer is checked against a computed one."""
         with st.container(border=True):
@@ -376,10 +411,16 @@ class PageLesson:
 
     def sketch(self, name: str) -> None:
         """Show a declared prediction to draw, with its result."""
+        with st.container(border=True):
+            fragment(
+                run_context.lesson_scope()(partial(self._sketch, name)),
+                f"{self.record.code}.sketch.{name}",
+            )
+
+    def _sketch(self, name: str) -> None:
         key = f"{self.record.code}.sketch.{name}"
-        with st.container(border=True, key=f"{key}.question"):
-            request = partial(questions.sketch, self.words, key, name, header.presenting())
-            fragment(run_context.lesson_scope()(request), key)
+        with st.container(key=f"{key}.question"):
+            questions.sketch(self.words, key, name, header.presenting())
 
     def code(self) -> None:
         """Show the library source of the functions that ran.
@@ -408,9 +449,9 @@ class PageLesson:
         fragment(panel, key)
 
     def end(self) -> None:
-        """Show texts, sources, notebook and print links, previous and next lesson."""
-        self._texts()
-        st.markdown(glossary.five_texts(self.text))
+        """Show the course's notes, sources, links, previous and next lesson."""
+        if course.is_on():
+            course.notes(self.record.slug, self.text)
         self.prose("sources")
         button = f"{self.record.code}.notebook"
         st.download_button(
@@ -422,36 +463,26 @@ class PageLesson:
             key=button,
             on_click="ignore",
         )
-        st.html(f'<a href="#print">{self.text("frame.print")}</a>')
+        links = [f'<a href="#print">{self.text("frame.print")}</a>']
+        if not course.is_on():
+            links.append(course.link(self.text, header.view_parameters()))
+        st.html(" · ".join(links))
 
         key = self._near_key
 
         def near() -> None:
             leads = tuple(name for name in self.placed if self.declared.benches[name].leads)
             components.lazy_load(
-                key, self.record.slug, tuple(self.placed), leads, button, self._on_visible
-            )
+                key, self.record.slug, tuple(self.placed), leads, button, self._on_visible,
+                self._open_predictions(), self._on_answered,
+            )  # fmt: skip
 
         fragment(near, key)
         header.neighbours(self.record.slug, self.text)
 
-    def _texts(self) -> None:
-        rows = self.text.items(f"{self.record.slug}.texts.rows")
-        with st.expander(self.text("frame.texts"), icon=":material/menu_book:"):
-            st.markdown(self.words("texts.intro"))
-            own = f"{self.record.slug}.texts.columns"
-            heads = self.text.items(own if self.text.has(own) else "frame.texts_columns")
-            head = "| " + " | ".join(heads) + " |\n|---|---|---|\n"
-            st.markdown(head + "\n".join(map(_row, rows)))
-
 
 # Finding the end of a function takes a millisecond, so sources are cached process-wide.
 _source = cache(inspect.getsource)
-
-
-def _row(cells: Sequence[str]) -> str:
-    """Return a row of a Markdown table, with bars in cells escaped, as in P(x | y)."""
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def begin(declared: Lesson) -> PageLesson:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,38 +14,128 @@ import streamlit as st
 
 from seqviz import lessons
 from seqviz.compute import typed_numbers
+from seqviz.core import settings
 from seqviz.core.i18n import Text
 from seqviz.lessons.framework import controls
 from seqviz.lessons.framework.control_schema import number_options
 from seqviz.lessons.framework.error_messages import to_message
-from seqviz.lessons.framework.lesson import Exercise, Lesson
+from seqviz.lessons.framework.lesson import Bench, Exercise, Lesson
+from seqviz.lessons.framework.veil import Question
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.ui.page import classroom_panel, components
 from seqviz.ui.render import html
+from seqviz.ui.runtime import run_context
 from seqviz.ui.runtime.result_cache import cached
 
+MAX_TRIES = 2
 
-def predict(words: LessonWords, key: str, name: str, values: Mapping[str, object]) -> None:
-    """Show a question, its options, and the explanation once one is chosen."""
-    text, position = words.text, f"{words.slug}.predict.{name}"
+
+def predict(words: LessonWords, key: str, question: Question, bench: Bench) -> None:
+    """Show a question, its options, and the explanation once it is answered.
+
+    A wrong answer gets its own feedback and a second try. In a room the class votes, and the
+    teacher reveals the answer.
+
+    Args:
+        words: texts of the lesson.
+        key: of the question.
+        question: its declaration.
+        bench: the bench that answers it.
+    """
+    text, position = words.text, f"{words.slug}.predict.{question.name}"
     options = text.items(f"{position}.options")
+    right = int(text(f"{position}.answer"))
+    answered = run_context.session().answered
     st.markdown(f"**{text('frame.predict')}** {text(f'{position}.question')}")
     if classroom_panel.code():
         classroom_panel.vote(text, key, options)
         chosen = st.session_state.get(f"{key}.revealed", "hidden")
-        if chosen is None:  # a reader who has not voted sees the answer, too
-            st.info(text(f"{position}.reveal", **values))
+        if chosen == "hidden":
+            return
+        answered.add(key)
+        tries = [] if chosen is None else [chosen]
     else:
-        chosen = st.radio(
-            text("frame.predict"), range(len(options)), index=None, key=key,
-            format_func=options.__getitem__, label_visibility="collapsed", persist_state="session",
-        )  # fmt: skip
-    if not isinstance(chosen, int):
+        tries = _tries(text, key, options, right)
+    if key not in answered:
+        if tries:
+            key = f"{position}.feedback"
+            feedback = text.items(key)[tries[-1]] if text.has(key) else ""
+            st.info(f"**{text('frame.wrong')}** {feedback} {text('frame.try_again')}")
         return
-    right = chosen == int(text(f"{position}.answer"))
-    verdict = text("frame.right" if right else "frame.wrong")
+    verdict = text("frame.right" if tries[-1] == right else "frame.wrong") if tries else ""
     with st.container(key=f"{key}.done"):  # `assets/static/bench/progress.js` looks for it
-        (st.success if right else st.info)(f"**{verdict}** {text(f'{position}.reveal', **values)}")
+        box = st.success if tries and tries[-1] == right else st.info
+        box(f"**{verdict}** {text(f'{position}.reveal')}" if tries else text(f"{position}.reveal"))
+        if question.at is not None:
+            st.button(
+                text("frame.show_it"), key=f"{key}.show", type="tertiary",
+                icon=":material/arrow_forward:", on_click=partial(_set, bench, question.at),
+            )  # fmt: skip
+
+
+def lift(text: Text, key: str, predictions: Set[str]) -> None:
+    """Show a button that lifts the veil of a bench whose questions stand elsewhere.
+
+    Args:
+        text: translations.
+        key: of the button.
+        predictions: keys of the open predictions about it; without any nothing is shown.
+    """
+    if predictions and settings.value("SEQVIZ_PREDICT_FIRST"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(text("frame.answered_above", count=len(predictions)))
+            answered = run_context.session().answered
+            st.button(text("frame.result"), key=key, type="tertiary",
+                      on_click=partial(answered.update, predictions))  # fmt: skip
+
+
+def _tries(text: Text, key: str, options: Sequence[str], right: int) -> list[int]:
+    """Show the options with a button to skip, and return the answers given so far."""
+    answered = run_context.session().answered
+    tries: list[int] = st.session_state.setdefault(f"{key}.tries", [])
+    if key in answered:
+        icons = {**dict.fromkeys(tries, ":material/close:"), right: ":material/check:"}
+        lines = [f"{icons.get(at, '◦')} {option}" for at, option in enumerate(options)]
+        st.markdown("  \n".join(lines))
+        return tries
+
+    def choose() -> None:
+        if (chosen := st.session_state[key]) is not None:
+            tries.append(chosen)
+            if chosen == right or len(tries) == MAX_TRIES:
+                answered.add(key)
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.radio(
+            text("frame.predict"), range(len(options)), index=None, key=key, horizontal=True,
+            format_func=options.__getitem__, label_visibility="collapsed",
+            persist_state="session", on_change=choose,
+        )  # fmt: skip
+        st.button(
+            text("frame.skip"), key=f"{key}.skip", type="tertiary",
+            on_click=partial(answered.add, key),
+        )  # fmt: skip
+    return tries
+
+
+def _set(bench: Bench, values: Mapping[str, Any]) -> None:
+    """Set the controls of a bench to these settings, and its others to their defaults."""
+    params = controls.parse_params(bench.declaration, values)
+    for name, _ in controls.controls(bench.declaration):
+        st.session_state[f"{bench.prefix}.{name}"] = getattr(params, name)
+
+
+def own_answer(words: LessonWords, bench: Bench) -> None:
+    """Show above the figure what the reader has predicted, once the figure shows the answer."""
+    text, code = words.text, bench.lesson.record.code
+    for question in bench.questions:
+        key, position = f"{code}.predict.{question.name}", f"{words.slug}.predict.{question.name}"
+        tries = st.session_state.get(f"{key}.tries")
+        if question.veils and tries and key in run_context.session().answered:
+            chosen = text.items(f"{position}.options")[tries[-1]]
+            right = tries[-1] == int(text(f"{position}.answer"))
+            icon = ":material/check:" if right else ":material/close:"
+            st.caption(f"{icon} {text('frame.predicted', answer=chosen)}")
 
 
 def posed(slug: str, name: str, variant: int) -> tuple[Mapping[str, object], float, float]:
@@ -165,6 +256,8 @@ def sketch(words: LessonWords, key: str, name: str, presenting: bool) -> None:
 
     def computed(on: bool) -> None:
         st.session_state[state] = on
+        if on:
+            run_context.session().answered.add(key)
 
     done = bool(st.session_state.get(state))
     own = {
@@ -177,4 +270,6 @@ def sketch(words: LessonWords, key: str, name: str, presenting: bool) -> None:
         key, payload, result.after if done else result.before, classroom_panel.words(text), computed
     )
     if done:
-        st.info(text(f"{position}.reveal"))
+        run_context.session().answered.add(key)
+        with st.container(key=f"{key}.done"):
+            st.info(text(f"{position}.reveal"))

@@ -30,7 +30,7 @@ from seqviz.lessons.framework.controls import (
     controls,
     encoded,
 )
-from seqviz.ui.page import components
+from seqviz.ui.page import components, course
 from seqviz.ui.runtime import run_context
 
 P = TypeVar("P")
@@ -129,6 +129,10 @@ def draw(
             values[name] = control.default
             _set_aside(f"{prefix}.{name}", control)
             continue
+        if control.course and not course.is_on():
+            values[name] = _value(f"{prefix}.{name}", control)  # a link may set it
+            if values[name] == control.default:
+                continue
         position = front
         if isinstance(control, Choice | TextInput) and control.above:
             position = above

@@ -75,7 +75,9 @@ def _first(slug: str) -> Bench:
 def _figure(bench: Bench, lang: str, dark: str) -> dict[str, str]:
     session = Session("first", 0.0)
     with run_context.acting_as(session, bench.lesson.slug, bench.name):
-        live_response = handler.render_bench(bench, {"lang": lang, "dark": dark}, session)
+        live_response = handler.render_bench(
+            bench, {"lang": lang, "dark": dark}, session, veiled=handler.is_veiled(bench, session)
+        )
     return {"alt": live_response.around["alt"], "figure": joined(live_response.figure).decode()}
 
 

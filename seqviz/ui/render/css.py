@@ -39,6 +39,7 @@ _PAGE = """
   background: currentColor; opacity: .5;
 }
 .seqviz-chart.picking .nsewdrag {cursor: pointer;}
+.seqviz-hidden {border-radius: .5rem; background: var(--st-secondary-background-color, #8882);}
 .seqviz-target {border-left: 3px solid currentColor; padding-left: .75rem;}
 .seqviz-target[data-reached="true"] {border-left-color: var(--st-green-color, #1a8754);}
 [class*="-readouts"]:empty {display: none;}

@@ -45,8 +45,12 @@ def link_and_code(
         st.caption(text(line))
         st.code(iframe(url, *frame), language=None, wrap_lines=True)
         path = frame[0].replace("embed/", "print/", 1)
+        page = urlsplit(sibling_address(url, path))
+        query = f"{page.query}&answered=skip"  # this reader sees the result
         st.link_button(
-            text("embed.for_print"), sibling_address(url, path), icon=":material/download:"
+            text("embed.for_print"),
+            urlunsplit(page._replace(query=query)),
+            icon=":material/download:",
         )
     try:
         picture = svg_code(url)

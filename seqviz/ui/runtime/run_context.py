@@ -60,6 +60,7 @@ class Session:
         page: the page that was rendered last.
         links: query parameters of each lesson, current or when it was left, by control key.
         n_pending: requests of the session that wait for a response.
+        answered: keys of the predictions that the student has answered or skipped.
         seen: `time.monotonic()` of the last request for a page, a bench or a live response.
         account: quota of the session's device.
     """
@@ -76,6 +77,7 @@ class Session:
     page: str = ""
     links: dict[str, str] = field(default_factory=dict, repr=False)
     n_pending: int = 0
+    answered: set[str] = field(default_factory=set, repr=False)
     seen: float = 0.0
     account: ClientQuota = field(default_factory=ClientQuota, repr=False)
 

@@ -206,7 +206,7 @@ class Slow:
         self.drawn: list[str] = []
         self.at_once = self.most = 0
 
-    async def broadcast_frames(self, location, before, requested, account) -> dict:
+    async def broadcast_frames(self, location, before, requested, account, answered) -> dict:
         self.at_once += 1
         self.most = max(self.most, self.at_once)
         await asyncio.sleep(0.02)
