@@ -207,7 +207,7 @@ def serve(
             environment.
         script: main script in `folder`.
         environment: variables added to the environment of this process. Benches show their results
-            at once unless it has SEQVIZ_PREDICT_FIRST.
+            at once unless it has SEQVIZ_GUIDED.
         patience: startup timeout in seconds.
         options: Streamlit options by name, which take precedence over the configuration file.
         before: Python code that the server process runs before it imports Streamlit.
@@ -216,7 +216,7 @@ def serve(
         RuntimeError: the server does not start; the message is the end of its log.
     """
     with tempfile.TemporaryDirectory() as position:
-        given = {"SEQVIZ_PREDICT_FIRST": "0", **(environment or {})}
+        given = {"SEQVIZ_GUIDED": "0", **(environment or {})}
         if before:
             (Path(position) / "sitecustomize.py").write_text(
                 FIRST + indent(before, "    "), "utf-8"

@@ -15,8 +15,8 @@ from collections import Counter
 from itertools import chain
 from typing import Any
 
-# Benches show their results at once; the tests of veils set it to 1.
-os.environ.setdefault("SEQVIZ_PREDICT_FIRST", "0")
+# Everything is open and shown at once; the tests of questions and cards set it to 1.
+os.environ.setdefault("SEQVIZ_GUIDED", "0")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read once, when the hub's client is imported
 # As in the app (seqviz/ui/runtime/startup.py), read once by torch and NumPy: two workers with two
 # threads each would keep two cores waiting.

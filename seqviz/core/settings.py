@@ -250,8 +250,9 @@ SETTINGS = (
     Setting("SEQVIZ_LANGUAGE", "",
         f"language of visitors whose link names none: `{'`, `'.join(LANGUAGES)}`",
         f"one of {', '.join(LANGUAGES)}", _language, default_text="the browser's"),
-    Setting("SEQVIZ_PREDICT_FIRST", "1",
-        "`1`: a bench with a question shows its result once the question is answered; `0`: at once",
+    Setting("SEQVIZ_GUIDED", "1",
+        "`1`: a question comes before its result, and figures beyond the core are folded; "
+        "`0`: all is open",
         "0 or 1", _yes),
     Setting("SEQVIZ_SESSION_JOBS", "3",
         "trainings that one student may have queued or running; `0`: no limit", **_whole(0)),

@@ -19,7 +19,7 @@ SLUGS = [record.slug for record in catalog.LESSONS]
 
 @pytest.fixture(scope="module")
 def server():
-    with serve(environment={"SEQVIZ_PREDICT_FIRST": "1", "SEQVIZ_SESSION_SECONDS": "0"}) as running:
+    with serve(environment={"SEQVIZ_GUIDED": "1", "SEQVIZ_SESSION_SECONDS": "0"}) as running:
         yield running
 
 

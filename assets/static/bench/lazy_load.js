@@ -4,7 +4,7 @@
 
 import { read, recordVisible } from "./progress.js";
 import { isPrintShortcut, preparePrint, print, restoreScreen } from "./print.js";
-import { isNear } from "./viewport.js";
+import { CLOSED_CARD, isNear } from "./viewport.js";
 
 const INTERVAL_MS = 150;
 const HEADER_PX = 68; // pixels of the header above a bench that a link names (ui/render/css.py)
@@ -35,6 +35,8 @@ function holdAnchor(name) {
         bench.focus({ preventScroll: true });
       }
       interrupted.abort();
+    } else if (bench?.closest(CLOSED_CARD)) {
+      bench.closest(CLOSED_CARD).querySelector("summary").click(); // one that the link names is open
     } else if (bench && Math.abs(bench.getBoundingClientRect().top - HEADER_PX) > 2) {
       bench.scrollIntoView({ block: "start" });
     }

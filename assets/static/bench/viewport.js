@@ -1,8 +1,9 @@
 // Visibility of a bench: in the viewport or near it, at most `above` window heights over its upper
-// edge or `ahead` below its lower one. In a closed tab a bench has no position.
+// edge or `ahead` below its lower one. In a closed tab or card a bench has no position.
+export const CLOSED_CARD = "details:not([open])";
 export const isNear = (name, ahead, above = ahead) => {
   const bench = document.querySelector(`.st-key-bench-${name}`);
-  if (bench === null || bench.getClientRects().length === 0) return false;
+  if (bench === null || bench.closest(CLOSED_CARD) || bench.getClientRects().length === 0) return false;
   const { top, bottom } = bench.getBoundingClientRect();
   return bottom > -above * window.innerHeight && top < (1 + ahead) * window.innerHeight;
 };

@@ -126,6 +126,7 @@ class Lesson:
         exercises: exercises by name.
         sketches: drawn predictions by name.
         questions: multiple-choice predictions by name.
+        core: names of the benches that every reader sees; the others are folded. Empty for all.
     """
 
     slug: str
@@ -135,6 +136,7 @@ class Lesson:
     exercises: dict[str, Exercise] = field(default_factory=dict)
     sketches: dict[str, DrawnPrediction] = field(default_factory=dict)
     questions: dict[str, Question] = field(default_factory=dict)
+    core: tuple[str, ...] = ()
 
     @property
     def record(self) -> catalog.LessonRecord:

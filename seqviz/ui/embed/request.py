@@ -52,9 +52,7 @@ class EmbedRequest:
     def is_veiled(self) -> bool:
         """True where the bench's question is not answered."""
         return bool(
-            settings.value("SEQVIZ_PREDICT_FIRST")
-            and self.bench.veiled_by
-            and self.answered is None
+            settings.value("SEQVIZ_GUIDED") and self.bench.veiled_by and self.answered is None
         )
 
     @property

@@ -173,7 +173,7 @@ def _text_names(declaration: type[Any]) -> frozenset[str]:
 def is_veiled(bench: Bench, session: Session) -> bool:
     """Return True where the reader has not answered all predictions about a bench."""
     return bool(
-        settings.value("SEQVIZ_PREDICT_FIRST") and not session.answered.issuperset(bench.veiled_by)
+        settings.value("SEQVIZ_GUIDED") and not session.answered.issuperset(bench.veiled_by)
     )
 
 

@@ -7,14 +7,15 @@ import math
 import pkgutil
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
 import streamlit as st
 
+from seqviz.core import settings
 from seqviz.core.code_trace import CodeTrace
 from seqviz.core.i18n import Text, sections
 from seqviz.core.lazy_import import refusing
@@ -179,6 +180,30 @@ class PageLesson:
                 labels, st.tabs(list(labels.values()), default=labels[opened], key=key), strict=True
             )
         )
+
+    @contextmanager
+    def deeper(self, name: str) -> Iterator[None]:
+        """Fold a bench that is not part of the core, with its prose, to one line.
+
+        It opens in place, and for a link that has settings of the bench.
+
+        Args:
+            name: of the bench; its title and `claim.<name>` are the line.
+        """
+        title, claim = self.words(f"bench.{name}"), self.words(f"claim.{name}")
+        prefix = f"{self.prefix(name)}."
+        is_linked = any(key.startswith(prefix) for key in st.query_params)
+        is_linked = is_linked or not settings.value("SEQVIZ_GUIDED")
+        is_opened = st.session_state.setdefault(f"_{prefix}card", is_linked)
+        label = f"**{title}** · {claim}"
+        with st.expander(label, expanded=is_opened, key=f"card-{name}"):
+            yield
+
+    def more(self, section: str) -> None:
+        """Show a section of the lesson's Markdown folded; its first line is a heading."""
+        heading, _, body = sections(self.record.slug, self.text.lang)[section].partition("\n")
+        with st.expander(heading.lstrip("# "), key=f"more-{section}"):
+            st.markdown(body)
 
     def bench(self, name: str) -> None:
         """Place a declared bench: its figure and controls, or a placeholder until it is near."""

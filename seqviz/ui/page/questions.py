@@ -81,7 +81,7 @@ def lift(text: Text, key: str, predictions: Set[str]) -> None:
         key: of the button.
         predictions: keys of the open predictions about it; without any nothing is shown.
     """
-    if predictions and settings.value("SEQVIZ_PREDICT_FIRST"):
+    if predictions and settings.value("SEQVIZ_GUIDED"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(text("frame.answered_above", count=len(predictions)))
             answered = run_context.session().answered
