@@ -74,7 +74,7 @@ def run(folder: Path, script: str) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-def test_it_takes_at_most_sixty_lines():
+def test_sample_lesson_takes_at_most_sixty_lines():
     """Page, mathematics, figure, bench and words of both languages; blank lines are not counted."""
     files = [path for path in SAMPLE.rglob("*") if path.suffix in (".py", ".toml", ".md")]
     lines = [
@@ -84,11 +84,11 @@ def test_it_takes_at_most_sixty_lines():
     assert len(lines) + 1 <= 60
 
 
-def test_the_bench_runs_alone(project):
+def test_sample_bench_runs_alone(project):
     run(project, ALONE)
 
 
-def test_the_page_opens_in_both_languages(project):
+def test_sample_page_opens_in_both_languages(project):
     run(project, PAGE)
 
 
@@ -224,9 +224,9 @@ def with_bench(project) -> Path:
     return project
 
 
-def test_a_bench_of_an_existing_lesson_runs_alone(with_bench):
+def test_added_bench_runs_alone(with_bench):
     run(with_bench, BENCH_ALONE)
 
 
-def test_a_bench_of_an_existing_lesson_is_on_its_page_and_in_links(with_bench):
+def test_added_bench_is_on_page_and_in_links(with_bench):
     run(with_bench, BENCH_PAGE)

@@ -29,13 +29,13 @@ def definitions(path: Path) -> set[str]:
     return result
 
 
-def test_the_life_of_an_interaction_has_many_steps():
+def test_architecture_interaction_has_many_steps():
     assert len(STEPS) > 40
     assert len({file for file, _ in STEPS}) > 20
 
 
 @pytest.mark.parametrize(("file", "name"), STEPS)
-def test_every_step_is_there(file, name):
+def test_architecture_names_existing_functions(file, name):
     if file.endswith(".js"):
         source = (ASSETS / "static" / file).read_text("utf-8")
         assert re.search(
@@ -46,12 +46,12 @@ def test_every_step_is_there(file, name):
 
 
 @pytest.mark.parametrize("word", sorted(set(re.findall(r"`([A-Z]\w+[a-z]\w*)`", MAP))))
-def test_every_class_is_there(word):
+def test_architecture_names_existing_classes(word):
     sources = [path.read_text("utf-8") for path in (ROOT / "seqviz").rglob("*.py")]
     assert any(re.search(rf"^class {word}\b", source, re.M) for source in sources)
 
 
-def test_every_folder_is_there_and_named():
+def test_architecture_tree_matches_folders():
     tree = MAP.partition("## The tree")[2].partition("## Four rules")[0]
     for folder in re.findall(r"^    (\w+)/", tree, re.M):
         assert (ROOT / "seqviz" / "ui" / folder).is_dir(), folder

@@ -59,7 +59,7 @@ def linted(folder: Path) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_imports_point_down():
+def test_import_contracts_hold():
     done = linted(ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 broken" in done.stdout
@@ -82,7 +82,7 @@ VIOLATIONS = {
 }  # fmt: skip
 
 
-def test_every_room_is_in_the_contracts():
+def test_import_contracts_cover_every_package():
     """What is new keeps them too: a subject of figures, and what stands beside the interface."""
     payload = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
     contracts = {item["name"]: item for item in payload["contracts"]}
@@ -100,7 +100,7 @@ def test_every_room_is_in_the_contracts():
     assert set(contracts["Only seqviz.ui knows Streamlit"]["source_modules"]) == packages - served
 
 
-def test_each_contract_is_broken_by_an_import_that_it_forbids(tmp_path):
+def test_import_contracts_detect_forbidden_import(tmp_path):
     """The import is added to each of these in a copy: in a module of its own to a package."""
     copied = [
         path for name in ("seqviz", "pages", "benchmarks") for path in (ROOT / name).rglob("*.py")
@@ -153,7 +153,7 @@ def private(path: Path) -> set[str]:
     return {name for name in result if f"{name}.".startswith(tuple(f"{item}." for item in PRIVATE))}
 
 
-def test_only_one_room_reaches_into_streamlit():
+def test_only_streamlit_patches_uses_private_streamlit():
     paths = [*(ROOT / "seqviz").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
     inside = [path for path in paths if path.parent.name == "streamlit_patches" and private(path)]
     assert len(inside) >= 8  # it is seen where it is
@@ -161,7 +161,7 @@ def test_only_one_room_reaches_into_streamlit():
     assert {path.relative_to(ROOT / "seqviz").as_posix() for path in outside} == COMMAND
 
 
-def test_the_refusal_refuses():
+def test_import_block_blocks_streamlit():
     """The two tests below would pass for nothing if the blocked package could be imported."""
     result = run("import streamlit", "streamlit")
     assert result.returncode != 0
@@ -179,7 +179,7 @@ def test_library_imports_without_streamlit():
     assert result.returncode == 0, result.stderr
 
 
-def test_a_figure_is_drawn_without_streamlit_and_heavy_libraries():
+def test_figure_draws_without_streamlit_and_heavy_libraries():
     script = """
         from seqviz.compute.ar_fitting import correlogram, simulate
         from seqviz.figures.ar_fitting.series import series_and_correlations
@@ -203,7 +203,7 @@ def test_a_figure_is_drawn_without_streamlit_and_heavy_libraries():
         ("seqviz.jobs", (*HEAVY, "numpy", "streamlit")),
     ],
 )  # fmt: skip
-def test_what_is_imported_late(module, without):
+def test_module_import_does_not_load_heavy_libraries(module, without):
     """The bench that needs a heavy library imports it."""
     result = run(f"import sys, {module}\nassert not {{*{without!r}}} & {{*sys.modules}}")
     assert result.returncode == 0, result.stderr
@@ -225,18 +225,18 @@ def config() -> dict:
         ("client", "toolbarMode", "viewer"),
     ],
 )
-def test_platform_settings(config, section, key, value):
+def test_config_has_platform_settings(config, section, key, value):
     assert config[section][key] == value
 
 
-def test_uploads_reach_the_lesson_that_explains_the_limit(config):
+def test_config_upload_limit_exceeds_lesson_limit(config):
     """A file just over the lesson's limit must not be stopped by the server, which says less."""
     from seqviz.data import upload
 
     assert config["server"]["maxUploadSize"] * 2**20 > upload.MAX_BYTES
 
 
-def test_streamlit_knows_every_setting(config):
+def test_config_has_only_known_streamlit_options(config):
     """A misspelled setting is ignored in silence; Streamlit's own list says whether it exists."""
     from streamlit import config as known
 
@@ -250,12 +250,12 @@ def test_streamlit_knows_every_setting(config):
     assert [name for name in walk(config) if name not in known._config_options_template] == []
 
 
-def test_nothing_asks_another_host(config):
+def test_config_theme_loads_nothing_from_other_hosts(config):
     """A classroom may be offline: no font or image of the theme comes from the network."""
     assert "http" not in (ROOT / ".streamlit/config.toml").read_text("utf-8").split("[theme]")[1]
 
 
-def test_no_function_is_longer_than_a_screen_and_pages_only_declare():
+def test_functions_stay_within_80_lines_and_pages_only_declare():
     long = {
         f"{path.name}:{node.name}": node.end_lineno - node.lineno + 1
         for package in ("seqviz", "pages")
@@ -270,7 +270,7 @@ def test_no_function_is_longer_than_a_screen_and_pages_only_declare():
         assert not {name.partition(".")[0] for name in imported(path)} & {"numpy", "torch"}
 
 
-def test_only_the_grammar_writes_a_figure_as_plotly_does():
+def test_only_plotting_writes_raw_plotly_traces():
     for path in (ROOT / "seqviz").rglob("*.py"):
         if "plotting" not in path.parts:
             raw = re.findall(r'"type": "(?:scatter|bar|heatmap)"', path.read_text("utf-8"))

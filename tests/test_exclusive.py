@@ -41,14 +41,14 @@ def goes(process: subprocess.Popen) -> float:
     return moment
 
 
-def test_tests_run_side_by_side(tmp_path):
+def test_shared_tests_run_concurrently(tmp_path):
     first, second = visitor(tmp_path, "beside"), visitor(tmp_path, "beside")
     assert said(first)[0] == said(second)[0] == "in"  # neither waits for the other to go
     goes(second)
     goes(first)
 
 
-def test_who_measures_time_waits_for_the_others_and_they_for_him(tmp_path):
+def test_exclusive_test_never_overlaps_shared_tests(tmp_path):
     first = visitor(tmp_path, "beside")
     assert said(first)[0] == "in"
     alone = visitor(tmp_path, "alone")

@@ -95,7 +95,7 @@ def english(messages: list[str], data: str = "") -> dict[str, str]:
 
 
 @pytest.mark.parametrize("page", first_only(PAGES))
-def test_a_page_in_a_new_language_has_no_english_left(folder, page):
+def test_page_in_new_language_has_no_english_left(folder, page):
     message = read(folder, page)
     if page == "home":  # what finds an entry of the search, in all languages, and where it leads
         message = [item for item in message if not SEARCHED.search(item)]
@@ -105,7 +105,7 @@ def test_a_page_in_a_new_language_has_no_english_left(folder, page):
     assert english(message, f"{DATA.get(page)} {own_words(page)}") == {}
 
 
-def test_english_would_be_found():
+def test_english_detects_untranslated_words():
     assert set(english(["Šöûŕçé öƒ data", "␣there ##ffa", "`code` and $\\\\alpha$", "LSTM"])) == {
         "data",
         "and",

@@ -27,7 +27,7 @@ ENTITY = {"name", "address", "city", "country", "date-end", "date-start", "locat
 MOST_BYTES = 100_000
 
 
-def test_the_citation_fits_its_schema():
+def test_citation_matches_schema():
     """By hand: the validator (cffconvert) wants an older jsonschema than the notebooks do."""
     assert set(CITATION) >= REQUIRED
     assert set(CITATION) <= ALLOWED
@@ -45,7 +45,7 @@ def test_the_citation_fits_its_schema():
         assert isinstance(CITATION[name], str)
 
 
-def test_what_is_cited_is_this_project():
+def test_citation_matches_pyproject_and_license():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert str(CITATION["version"]) == project["version"]
     assert CITATION["license"] == project["license"]
@@ -55,19 +55,19 @@ def test_what_is_cited_is_this_project():
 
 
 @pytest.mark.parametrize("scheme", readme_picture.SCHEMES)
-def test_the_picture_is_there_and_small(scheme):
+def test_readme_picture_exists_and_is_small(scheme):
     path = readme_picture.path(scheme)
     assert str(path.relative_to(ROOT)) in README
     assert 10_000 < path.stat().st_size < MOST_BYTES
 
 
-def test_the_link_to_a_lesson_is_that_of_the_picture():
+def test_readme_lesson_link_matches_picture():
     (link,) = re.findall(r"<http://localhost:8501(/[^>]+)>", README)
     assert link == f"{readme_picture.LINK}#bench-force"
     build_teaching.setting(link)
 
 
-def test_links_lead_somewhere():
+def test_readme_links_resolve():
     for link in re.findall(r"\]\(([^)#]+)\)", README):
         assert link.startswith("http") or (ROOT / unquote(link)).exists(), link
     assert README.startswith("---\ntitle: SeqViz\n")

@@ -13,7 +13,7 @@ from benchmarks.engine import MOST, Law, fitted, machines, needed, percentiles, 
 LAW = Law(0.008, 0.016, 0.01)
 
 
-def test_who_comes_first_is_read_alone_and_the_others_in_passes():
+def test_waits_serves_first_request_alone_then_batches_rest():
     item, many = LAW.fixed + LAW.each, 2 * MOST + 1
     assert waits(LAW, 1, [0.0]) == pytest.approx([item + LAW.way])
     full = LAW.fixed + LAW.each * MOST
@@ -22,7 +22,8 @@ def test_who_comes_first_is_read_alone_and_the_others_in_passes():
     assert waits(LAW, 1, [0.0, 1.0]) == pytest.approx([item + LAW.way] * 2)
 
 
-def test_every_text_is_answered_and_a_second_replica_takes_half():
+def test_waits_second_replica_halves_longest_wait():
+    """Every text is answered, and a second replica takes half of the work."""
     first = [0.001 * n for n in range(500)]
     alone, two = (waits(LAW, replicas, first) for replicas in (1, 2))
     assert len(alone) == len(two) == 500
@@ -30,7 +31,7 @@ def test_every_text_is_answered_and_a_second_replica_takes_half():
     assert two.max() == pytest.approx(alone.max() / 2, rel=0.2)
 
 
-def test_students_who_rest_between_two_texts_ask_as_often_as_they_can():
+def test_waits_repeats_requests_after_think_time():
     """Ten of them never fill a quick replica: each has a cycle of its own."""
     quick = Law(0.0, 1e-6, 0.1)
     result = waits(quick, 1, [0.0] * 10, lambda draw: 0.4, 5.0)
@@ -38,13 +39,13 @@ def test_students_who_rest_between_two_texts_ask_as_often_as_they_can():
     assert result == pytest.approx(0.1, abs=1e-3)
 
 
-def test_the_law_is_found_again_from_what_it_gives():
+def test_fitted_recovers_simulated_law():
     measured = {n: percentiles(waits(LAW, 1, [0.0] * n)) for n in engine.FITTED}
     for name, value in vars(fitted(measured)).items():
         assert value == pytest.approx(getattr(LAW, name), rel=0.02), name
 
 
-def test_a_larger_course_needs_more_and_keeps_the_goal():
+def test_machines_scales_replicas_within_p95_goal():
     small, large = (machines(LAW, 0.4, students) for students in (100, 5000))
     assert (small["apps"], small["machines"]) == (1, 1)
     assert large["replicas"] > small["replicas"]
@@ -53,7 +54,7 @@ def test_a_larger_course_needs_more_and_keeps_the_goal():
     assert replicas > 5000 / 60 * LAW.each  # else a queue would grow for ever
 
 
-def test_what_is_written_replaces_what_was_and_nothing_else(tmp_path):
+def test_put_replaces_only_marked_block(tmp_path):
     path = tmp_path / "page.md"
     path.write_text("# Before\n")
     engine.put(path, "one")

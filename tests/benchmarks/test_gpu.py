@@ -63,7 +63,7 @@ HERE = machine.Machine("cpu", "CPU", True, time.monotonic(), math.inf)
 
 
 @pytest.mark.usefixtures("minilm_on_disk")
-def test_the_command_runs_from_the_unpacked_bundle(tmp_path):
+def test_gpu_command_runs_from_unpacked_bundle(tmp_path):
     packed, position = tmp_path / "bundle.tar.gz", tmp_path / "there"
     assert gpu_bundle.pack(packed, tmp_path / "model") < gpu_bundle.MOST
     with tarfile.open(packed) as bundle:
@@ -103,7 +103,7 @@ def test_the_command_runs_from_the_unpacked_bundle(tmp_path):
 @pytest.mark.parametrize(
     "every", [False, pytest.param(True, marks=[pytest.mark.nightly, pytest.mark.timeout(900)])]
 )
-def test_benches_are_drawn_from_the_unpacked_bundle_alone(every, tmp_path, monkeypatch):
+def test_gpu_bundle_draws_benches_without_repository(every, tmp_path, monkeypatch):
     """By day one of each lesson, at night all of them."""
     if every and store.stored("minilm") is None:
         pytest.skip("MiniLM is not on this machine")
@@ -126,7 +126,9 @@ def test_benches_are_drawn_from_the_unpacked_bundle_alone(every, tmp_path, monke
     assert rendered == {record.slug for record in catalog.LESSONS}
 
 
-def test_every_function_that_takes_a_device_has_a_row_or_a_reason():
+def test_agreement_covers_every_function_with_device_argument():
+    """Every function that takes a device has a row or a stated reason for having none."""
+
     def nodes(path: Path, *kinds: type) -> list:
         tree = ast.walk(ast.parse(path.read_text("utf-8")))
         return [node for node in tree if isinstance(node, kinds)]
@@ -153,7 +155,7 @@ def args(node: ast.FunctionDef) -> list[ast.arg]:
     return [] if every and every[0].arg in ("self", "network") else every
 
 
-def test_a_difference_is_counted_by_the_largest_number_of_each_array():
+def test_difference_scales_by_largest_number_of_array():
     expected = np.array([1.0, -200.0, math.nan, -math.inf]), np.arange(4), ("a", "b")
     other = np.array([1.02, -200.0, math.nan, -math.inf]), np.array([0, 1, 2, 4]), ("a", "c")
     assert difference(expected, expected) == Difference(0.0, 0.0, 0.0, 0.0)
@@ -165,7 +167,7 @@ def test_a_difference_is_counted_by_the_largest_number_of_each_array():
         difference(np.zeros(2), np.zeros(3))
 
 
-def test_read_outs_are_compared_as_the_page_writes_them():
+def test_difference_compares_readouts_as_printed():
     item, other = replicate(0.8, 50, 20, seed=1), replicate(0.8, 50, 20, seed=2)
     units = [unit.kind for array, unit in agreement.leaves(item) if array.dtype.kind == "f"]
     assert "share" in units  # of the coverage
@@ -174,14 +176,14 @@ def test_read_outs_are_compared_as_the_page_writes_them():
 
 
 @pytest.mark.parametrize("name", ["AR network, mlp", "recall, three cells", "gates, gru"])
-def test_float32_on_a_cpu_is_itself_and_bfloat16_is_not(name):
+def test_agreement_row_is_exact_only_for_float32_on_cpu(name):
     result = agreement.row(name, HERE)
     assert result["float32"] == Difference(0.0, 0.0, 0.0, 0.0)
     assert 1e-6 < result["bfloat16"].largest < 0.1
     assert result["tf32"].startswith("skipped")
 
 
-def test_precisions_are_put_back():
+def test_precision_restores_previous_settings():
     before = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
     with machine.precision("bfloat16", "cpu"):
         assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.bfloat16
@@ -189,7 +191,7 @@ def test_precisions_are_put_back():
     assert (torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32) == before
 
 
-def test_a_training_in_half_precision_goes_on_with_its_own_weights():
+def test_precision_bfloat16_sees_updated_weights():
     weight = torch.ones(1, 1, requires_grad=True)
     with machine.precision("bfloat16", "cpu"):
         before = torch.nn.functional.linear(torch.ones(1, 1), weight).item()
@@ -197,14 +199,14 @@ def test_a_training_in_half_precision_goes_on_with_its_own_weights():
         assert torch.nn.functional.linear(torch.ones(1, 1), weight).item() == before + 1
 
 
-def test_the_device_wins_from_the_size_on_from_which_it_is_always_faster():
+def test_crossover_returns_size_from_which_device_stays_faster():
     cpu = {1: 1.0, 2: 2.0, 4: 4.0}
     assert speed.crossover(cpu, {1: 2.0, 2: 1.0, 4: 1.0, 8: 1.0}) == 2
     assert speed.crossover(cpu, {1: 0.5, 2: 3.0, 4: 1.0}) == 4
     assert speed.crossover(cpu, {4: 5.0}) is None
 
 
-def test_a_size_that_fails_leaves_the_smaller_ones():
+def test_measure_keeps_smaller_sizes_after_failure():
     def make(size: int, location: str, small: bool):
         return lambda: bytes(10**18 if size == 2 else size)  # no machine has that much
 
@@ -225,7 +227,7 @@ def shown(y, z, note: str = "It is 0.5.", **axis) -> Output:
     return Output([Chart(RenderedFigure(figure, (), "")), Note(note)])
 
 
-def test_what_a_student_sees_is_counted_in_pixels_levels_and_words():
+def test_visible_differences_counts_pixels_levels_and_words():
     item = shown([0.0, 10.0], [[0.0, 1.0]])
     assert visible_differences.apart(item, item) == (0.0, 0.0, [False, False])
     pixels, levels, words = visible_differences.apart(
@@ -247,7 +249,7 @@ def test_what_a_student_sees_is_counted_in_pixels_levels_and_words():
         visible_differences.apart(shown([0.0], [[0.0, 1.0]]), item)
 
 
-def test_a_page_whose_device_computes_otherwise_is_told_apart(monkeypatch):
+def test_visible_differences_detects_changed_computation(monkeypatch):
     """Trainings of the lesson at the second place begin from another seed."""
     lesson = lessons.gates.lesson
     alike = visible_differences.lesson(lesson, HERE)
@@ -273,7 +275,7 @@ def test_a_page_whose_device_computes_otherwise_is_told_apart(monkeypatch):
     assert (result.refused, result.exercises) == (2, 5)
 
 
-def test_what_a_gpu_has_shown_is_what_the_app_reads(tmp_path, monkeypatch):
+def test_command_writes_crossover_read_by_placement(tmp_path, monkeypatch):
     gpu = machine.Machine("cuda", "H", False, time.monotonic(), math.inf)
     times = speed.Times("hidden", "", {8: 1.0, 32: 4.0}, {8: 2.0, 32: 2.0}, 32)
     never = speed.Times("hidden", "", {8: 1.0}, {8: 2.0})
@@ -299,25 +301,25 @@ def test_what_a_gpu_has_shown_is_what_the_app_reads(tmp_path, monkeypatch):
 
 
 @pytest.mark.nightly
-def test_a_process_that_fails_says_so():
+def test_processes_reports_failure():
     (message,) = faults.processes(1, faults.passes, "abacus", 0.1)
     assert message.startswith("failed: ValueError: SEQVIZ_DEVICE")
 
 
 @pytest.mark.nightly
 @pytest.mark.usefixtures("minilm_on_disk")
-def test_two_processes_compute_at_once():
+def test_processes_runs_two_concurrently():
     assert all(rate > 0 for rate in faults.processes(2, faults.passes, "cpu", 0.5))
 
 
-def test_no_row_begins_when_the_time_is_over():
+def test_rows_skip_after_time_limit():
     late = machine.Machine("cpu", "CPU", True, time.monotonic() - 10, 1.0)
     payload = {name: row for name, row in agreement.rows(late) if "too long" not in row}
     assert set(payload.values()) == {"skipped: no time left for it"}
     assert {row for _, row in speed.rows(late)} == {"skipped: no time left for it"}
 
 
-def test_a_goal_for_which_nothing_was_compared_is_not_met():
+def test_goals_require_comparisons():
     """As on 2026-11-27: every bench of every page failed, and no speed was measured."""
     failed = agreement.VisibleDifference(skipped={"real": "failed: KeyError: 'figure.layer'"})
     result = {"agreement": {"page: a": failed, "page: b": "skipped: x"}, "speed": {}, "faults": {}}
@@ -338,7 +340,7 @@ def test_a_goal_for_which_nothing_was_compared_is_not_met():
     assert states["float32, largest difference"] == "missed: failed were a"
 
 
-def test_results_without_numbers_are_no_agreement():
+def test_difference_without_numbers_is_no_agreement():
     with pytest.raises(ValueError, match="nothing to compare"):
         difference((), ())
     words = difference(("a", "b"), ("a", "c"))
@@ -348,7 +350,7 @@ def test_results_without_numbers_are_no_agreement():
     assert command.apart_in_float32(result) == []
 
 
-def test_a_bench_without_a_figure_is_not_counted_as_alike(monkeypatch):
+def test_visible_differences_skips_bench_without_figure(monkeypatch):
     bare = Output([Note("It waits.")])
     monkeypatch.setattr(type(lessons.gates.lesson.benches["learn"]), "run", waiting(bare))
     result = visible_differences.lesson(lessons.gates.lesson, HERE)
@@ -364,7 +366,7 @@ def waiting(output: Output):
     return run
 
 
-def test_what_the_driver_itself_writes_does_not_flood_the_log():
+def test_silence_discards_driver_output():
     script = (
         "import os; from benchmarks.gpu import faults\n"
         "print('before', flush=True); faults._silence()\n"

@@ -20,7 +20,7 @@ FULL = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
 
 
 @pytest.mark.parametrize("slug", attacks.COSTLY)
-def test_the_costliest_link_says_what_the_lesson_declares(slug):
+def test_costliest_link_uses_declared_parameters(slug):
     result, other = attacks.costliest(slug), attacks.costliest(slug, 1)
     for bench in getattr(lessons, slug).lesson.benches.values():
         for name, control in controls(bench.declaration):
@@ -52,7 +52,7 @@ async def asked(answer: bytes, student: ProtocolClient) -> tuple[list[str], str]
     return heads, source
 
 
-def test_a_device_keeps_its_cookies_and_an_attacker_its_address():
+def test_attacker_keeps_cookies_and_source_address():
     tab = Attacker("", ["127.0.0.9"], "kept", 1.0).student("gates")
     (first, second), source = run_async(asked(PAGE, tab))
     assert source == "127.0.0.9"
@@ -61,7 +61,8 @@ def test_a_device_keeps_its_cookies_and_an_attacker_its_address():
     assert "\r\nCookie: device=A7=\r\n" in second
 
 
-def test_devices_of_an_attacker():
+def test_attacker_cookies_follow_device_mode():
+    """Devices of an attacker: kept per address, fresh for each tab, or none at all."""
     retained, fresh, none = (Attacker("", ["", ""], how, 1.0) for how in ("kept", "fresh", "none"))
     item, other, again = (retained.student("gates").cookies for _ in range(3))
     assert item is again
@@ -70,12 +71,12 @@ def test_devices_of_an_attacker():
     assert none.student("gates").cookies is None
 
 
-def test_who_finds_no_page_is_turned_away():
+def test_protocol_client_raises_on_503():
     with pytest.raises(ConnectionRefusedError, match="503"):
         run_async(asked(FULL, ProtocolClient("", "gates", cookies={})))
 
 
-def test_rows_are_chosen_by_their_first_words():
+def test_chosen_matches_row_prefixes():
     assert hostile.chosen(["links", "class 300"]) == [
         "links 1", "links 10", "links 10 anew", "class 300",
     ]  # fmt: skip
@@ -84,7 +85,7 @@ def test_rows_are_chosen_by_their_first_words():
         hostile.chosen(["link"])
 
 
-def test_a_class_without_a_picture_has_waited_for_its_page():
+def test_figures_measures_page_wait_and_missing_pictures():
     times = Times(presses=[0.2, 0.4], rests=[0.1, 0.5], pictures=1, errors=["dropped"])
     result = hostile.figures(times)
     assert (result["p50_ms"], result["page_p95_ms"]) == (300.0, 390.0)
@@ -95,7 +96,8 @@ def test_a_class_without_a_picture_has_waited_for_its_page():
 @pytest.mark.parametrize(
     "name", ["embeds", "exports", "notebooks", "sockets", "texts", "trainings"]
 )
-def test_an_attack_does_what_it_says(name):
+def test_attack_performs_its_action_on_live_server(name):
+    """Every attack really happens, and the server stays healthy."""
     with serve(environment={"HF_HUB_OFFLINE": "1"}) as server:
         attacker = Attacker(server.url, ["127.0.0.7"], "kept", 30.0)
         did = attacks.begin(hostile.ROWS[name].attacks[name], attacker)

@@ -30,7 +30,7 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def test_a_full_room_has_all_its_seats_and_drawings(server):
+def test_fill_occupies_all_seats_and_drawings(server):
     """Before anybody guesses codes here, who would keep it waiting."""
 
     async def filled() -> bytes:
@@ -48,7 +48,7 @@ def test_a_full_room_has_all_its_seats_and_drawings(server):
 
 @pytest.mark.nightly
 @pytest.mark.timing
-def test_a_vote_does_not_wait_for_300_who_ask_for_the_drawings_at_once():
+def test_vote_stays_fast_beside_300_drawing_requests():
     """On a server of its own: one address may not fill two rooms within a minute."""
 
     async def revealed(server: Server) -> tuple[list[float], list[int]]:
@@ -85,7 +85,7 @@ def test_a_vote_does_not_wait_for_300_who_ask_for_the_drawings_at_once():
     assert p95 <= 100
 
 
-def test_a_vote_that_is_refused_is_lost_and_no_other(server):
+def test_classroom_counts_only_rejected_vote_as_lost(server):
     async def lesson() -> dict[str, float]:
         async with Classroom(server.url) as classroom:
             classroom.students[6].proof = (SEAT, "of another room")
@@ -97,7 +97,7 @@ def test_a_vote_that_is_refused_is_lost_and_no_other(server):
     assert 0 < result["place_p95_ms"] < 10_000
 
 
-def test_a_class_beside_somebody_who_mistypes_its_code_loses_no_vote(server):
+def test_classroom_loses_no_vote_beside_code_guessing(server):
     async def lesson() -> tuple[dict[str, float], dict[str, int]]:
         async with Classroom(server.url) as classroom:
             attacker = Attacker(server.url, [""], "fresh", EVERY)
@@ -113,7 +113,7 @@ def test_a_class_beside_somebody_who_mistypes_its_code_loses_no_vote(server):
     assert (outcome["votes"], outcome["lost"], outcome["errors"]) == (STUDENTS, 0, 0)
 
 
-def test_a_device_that_is_refused_comes_as_another(server):
+def test_visitor_gets_new_cookie_after_429(server):
     async def visit() -> tuple[str, str]:
         visitor = Visitor(server.url)
         await visitor.arrive()
@@ -130,18 +130,19 @@ def test_a_device_that_is_refused_comes_as_another(server):
     assert first.partition("=")[0] == second.partition("=")[0] != ""
 
 
-def test_pages_of_a_course_are_equal_for_one_class_and_ones_own_for_the_next():
+def test_course_pages_yields_shared_frames_then_unique_ones():
+    """Pages of a course are equal for one class and each student's own for the next."""
     frames = [*islice(room_attacks.course_pages(0), 180)]
     equal, own = ({path for path, kind in frames if kind == which} for which in ("equal", "own"))
     assert (len(equal), len(own)) == (3, 90)
 
 
-def test_a_frame_is_as_long_as_it_says():
+def test_frame_encodes_payload_length():
     frame = room_attacks._frame(b"text")
     assert bytes(frame) == b"\x82\xff\0\0\0\0\0\0\0\x04\0\0\0\0text"
 
 
-def test_a_row_has_the_worst_of_its_stages():
+def test_worst_takes_worst_stage():
     rest = dict.fromkeys(("refused", "votes", "place_p95_ms", "control_p95_ms", "errors"), 1)
     rest |= dict.fromkeys(("log_lines", "memory_before", "memory_after", "load"), 2)
     each = {
@@ -159,7 +160,7 @@ def test_a_row_has_the_worst_of_its_stages():
     assert not rooms.worst(each)["p95_ms"] < 1e9
 
 
-def test_a_row_whose_packages_are_absent_says_so_and_is_not_met(monkeypatch, capsys):
+def test_measure_reports_absent_packages_as_not_met(monkeypatch, capsys):
     monkeypatch.setattr(rooms, "NO_RAY", "ray is not installed")
     with ProcessPoolExecutor(1) as pool:
         result = rooms.measure("silent_cluster", pool, 20.0)
@@ -168,7 +169,7 @@ def test_a_row_whose_packages_are_absent_says_so_and_is_not_met(monkeypatch, cap
     assert "ray is not installed" in capsys.readouterr().out
 
 
-def test_rows_in_rooms_are_rows_like_others():
+def test_chosen_includes_room_rows():
     assert hostile.chosen(["room_codes"]) == ["room_codes"]
     assert {*rooms.ROWS} < {*hostile.chosen([])}
 
@@ -177,7 +178,7 @@ def test_rows_in_rooms_are_rows_like_others():
 @pytest.mark.timing
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", rooms.ROWS)
-def test_a_class_does_not_notice_who_attacks_from_its_own_address(name):
+def test_measure_meets_goal_under_attack_from_same_address(name):
     process = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, process, os.nice, (5,)) as pool:
         result = rooms.measure(name, pool, 20.0)

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.report import Report, medians, milliseconds, options, to_text, values_of
 
 
-def test_rows_of_the_same_columns_stand_below_one_heading(capsys):
+def test_report_groups_rows_with_same_columns(capsys):
     report = Report("name")
     report.row("one", ms=1.23456, count=7272)
     report.row("two", ms=12345.6, count=True)
@@ -22,7 +22,7 @@ def test_rows_of_the_same_columns_stand_below_one_heading(capsys):
     ]  # fmt: skip
 
 
-def test_goals_are_checked_wherever_their_values_stand(capsys):
+def test_report_checks_goals_in_nested_values(capsys):
     lessons = {"a": {"ms": 1.0, "n": 9}, "b": {"ms": 3.0, "n": 5}, "c": {"rate": None}}
     report = Report("name", lessons=lessons, top=2.0, others={"ms": 99.0})
     report.finish({"ms": 3, "top": 1, "rate": 5, "absent": 1}, {"n": 5})
@@ -35,7 +35,8 @@ def test_goals_are_checked_wherever_their_values_stand(capsys):
     assert [*values_of("ms", lessons)] == [1.0, 3.0]
 
 
-def test_what_could_not_be_measured_fails_the_command_and_a_missed_goal_does_not(capsys):
+def test_report_exits_nonzero_only_when_broken(capsys):
+    """A failed measurement fails the command; a missed goal does not."""
     Report("name", ms=9.0).finish({"ms": 1})
     with pytest.raises(SystemExit) as ended:
         Report("name").finish(is_broken=True)
@@ -43,7 +44,7 @@ def test_what_could_not_be_measured_fails_the_command_and_a_missed_goal_does_not
     assert json.loads(capsys.readouterr().out.splitlines()[-1]) == {"name": "name"}
 
 
-def test_options_have_the_type_of_their_default():
+def test_options_take_type_of_default():
     declared = {
         "tree": {"metavar": "TREE"}, "students": (10, "number"), "think": (6.0, ""),
         "same_address": (False, ""), "only": {"nargs": "+", "default": []},
@@ -54,13 +55,13 @@ def test_options_have_the_type_of_their_default():
     }  # fmt: skip
 
 
-def test_of_no_times_there_is_no_percentile_that_could_meet_a_goal():
+def test_milliseconds_of_no_times_misses_every_goal():
     assert not milliseconds([], 95) <= 100
     assert milliseconds([0.05], 95) == 50.0
     assert to_text(milliseconds([], 95)) == "nan"
 
 
-def test_calls_are_measured_in_turn():
+def test_medians_alternates_calls():
     turns: list[str] = []
     seconds = medians(3, lambda: turns.append("a"), lambda: turns.append("b"))
     assert turns == ["a", "b"] * 3

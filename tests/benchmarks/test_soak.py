@@ -11,7 +11,7 @@ from benchmarks import soak
 from seqviz.content import catalog
 
 
-def test_drift_is_that_of_a_line_behind_the_warm_up():
+def test_drift_fits_line_after_warm_up():
     minutes = np.arange(11.0)
     values = np.where(minutes < 2, 500.0, 100 + minutes)  # until the warm-up is over they count not
     assert soak.drift(minutes, values) == pytest.approx(8 / 106)
@@ -20,7 +20,8 @@ def test_drift_is_that_of_a_line_behind_the_warm_up():
     assert math.isnan(soak.drift([1.0], [2.0]))
 
 
-def test_a_minute_counts_every_lesson_once_and_none_without_a_press():
+def test_seats_by_minute_weights_lessons_equally():
+    """A minute counts every lesson once; without a press of each lesson it is NaN."""
     slugs = [lesson.slug for lesson in catalog.LESSONS]
     presses = [(0.1 * k, slug, 10.0) for k, slug in enumerate(slugs) if k < 9]
     presses += [(0.5, slugs[0], 10.0)] * 9 + [(0.9, slug, 10.0) for slug in slugs[9:]]

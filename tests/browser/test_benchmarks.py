@@ -74,27 +74,27 @@ def opened(browser):
     context.close()
 
 
-def test_a_figure_is_there_when_it_is_seen_and_not_before(opened):
+def test_arrival_probe_resolves_once_figure_is_visible(opened):
     page = opened(1, arrival.FIGURE)
     n_requests = page.evaluate("Date.now()")
     page.evaluate("document.querySelector('.seqviz-chart').style.display = ''")
     assert page.evaluate("painted") >= n_requests
 
 
-def test_a_figure_in_a_shadow_is_found(opened):
+def test_arrival_probe_finds_figure_in_shadow_root(opened):
     page = opened(1, *PATH, "path")
     taken = page.evaluate("painted.then((when) => when - performance.timeOrigin)")
     assert 0 < taken < 60_000
 
 
-def test_a_slow_visit_counts_what_came_and_what_it_waited_for(browser, port):
+def test_slow_visit_counts_bytes_requests_and_latency(browser, port):
     (visit,) = arrival.slow_visit(browser, port, "page", 1e9)
     assert len(PAGE) < visit.bytes < len(PAGE) + 1000
     assert visit.requests == 2
     assert visit.seconds > 3 * arrival.DELAY  # a connection, and two files, one after the other
 
 
-def test_a_press_takes_until_the_figure_is_another(opened):
+def test_press_measures_time_until_figure_changes(opened):
     page = opened(1)
     assert 0 < press(page, "input") < 5000
     assert page.evaluate("figure.querySelector('path').getAttribute('d')") == "M0,0L9,501"
@@ -102,7 +102,7 @@ def test_a_press_takes_until_the_figure_is_another(opened):
 
 @pytest.mark.nightly
 @pytest.mark.timing
-def test_a_drag_counts_different_figures_and_nothing_else(opened):
+def test_drag_counts_only_distinct_figures(opened):
     page = opened(1000)  # one picture from end to end, and another at the very end
     assert drag(page, "input") <= 1 / 3
     page = opened(100)  # ten pictures in three seconds
@@ -110,14 +110,14 @@ def test_a_drag_counts_different_figures_and_nothing_else(opened):
 
 
 @pytest.mark.nightly
-def test_a_drag_goes_from_end_to_end(opened):
+def test_drag_moves_slider_across_full_range(opened):
     page = opened(1)
     drag(page, "input")
     assert page.evaluate("Number(slider.value)") > 950
 
 
 @pytest.mark.nightly
-def test_each_picture_of_a_payload_is_painted(browser, monkeypatch):
+def test_attention_payload_paints_every_view(browser, monkeypatch):
     monkeypatch.setattr(attention_payload, "LENGTHS", (32,))
     monkeypatch.setattr(attention_payload, "LIMIT_S", 60.0)
     with attention_payload.prepared() as (server, views):
@@ -126,14 +126,14 @@ def test_each_picture_of_a_payload_is_painted(browser, monkeypatch):
             assert not view.failed, view.name
 
 
-def test_the_worst_window_of_layout_shifts():
+def test_worst_window_splits_layout_shifts_by_gap_and_five_seconds():
     assert arrival.worst_window([]) == 0.0
     assert arrival.worst_window([(0.0, 0.2), (0.9, 0.1), (2.0, 0.25)]) == pytest.approx(0.3)
     steady = [(0.8 * i, 0.1) for i in range(10)]  # no pause: a window ends after five seconds
     assert arrival.worst_window(steady) == pytest.approx(0.7)
 
 
-def test_of_the_lessons_the_worst_stands_in_the_last_line():
+def test_worst_takes_maximum_of_each_metric():
     lessons = {"one": {"bytes": 3.0, "ratio": 1.0}, "two": {"bytes": 2.0, "ratio": 4.0}}
     assert arrival.worst(lessons) == {"bytes": 3.0, "ratio": 4.0}
 
@@ -166,7 +166,7 @@ class Closed:
 
 
 @pytest.mark.parametrize("fails", ["open", "press", "leap", "drag", "second drag", "twice"])
-def test_a_page_that_fails_is_named_and_the_others_are_measured(fails, monkeypatch, capsys):
+def test_interaction_main_names_failing_page_and_measures_others(fails, monkeypatch, capsys):
     broken = catalog.LESSONS[1]
 
     def open_lesson(browser, url, lesson, presses, position=None, fewer=False):
@@ -202,7 +202,7 @@ def test_a_page_that_fails_is_named_and_the_others_are_measured(fails, monkeypat
     assert logging.root.manager.disable == logging.NOTSET  # or later tests would see no warning
 
 
-def test_an_error_of_a_script_in_a_page_is_told_with_its_slider(opened):
+def test_noted_records_script_error_with_slider_key(opened):
     page = opened(1)
     page.evaluate("window.seqviz = {idle: async () => {}, drag: () => null.value}")
     page.evaluate("document.querySelector('input').step = 100")
@@ -214,7 +214,7 @@ def test_an_error_of_a_script_in_a_page_is_told_with_its_slider(opened):
     assert "TypeError" in broken["gates"]
 
 
-def test_ratios_are_ours_beside_dash():
+def test_ratios_compare_seqviz_with_dash():
     medians = {
         "press_ms": {"seqviz": 100.0, "dash": 200.0, "panel": 1.0},
         "drag_per_s": {"seqviz": 20.0, "dash": 5.0, "panel": 1.0},

@@ -92,7 +92,7 @@ def options(scheme: str = "light", width: int = 1280) -> dict:
 
 
 @pytest.mark.parametrize(("slug", "scheme", "width"), first_only(LOOKS, retained=2))
-def test_axe_finds_nothing(visit, slug, scheme, width, request):
+def test_axe_reports_no_violations(visit, slug, scheme, width, request):
     """On the page with everything on it opened; by night in each panel that opens over it, too."""
     lesson = visit(slug, {"lang": "en"}, **options(scheme, width))
     for part in parts(lesson) if slug else [""]:
@@ -103,7 +103,7 @@ def test_axe_finds_nothing(visit, slug, scheme, width, request):
             assert not told(violations(lesson, where)), name
 
 
-def test_a_button_that_starts_work_can_be_read_in_the_dark(visit):
+def test_start_button_has_no_axe_violations_in_dark_theme(visit):
     """Where nothing is shipped, and no model is waited for."""
     lesson = visit("ar_fitting", {"lang": "en", "ar.networks.preset": "own"}, color_scheme="dark")
     lesson.page.locator(".st-key-bench-networks").scroll_into_view_if_needed()
@@ -113,7 +113,7 @@ def test_a_button_that_starts_work_can_be_read_in_the_dark(visit):
 
 
 @pytest.mark.nightly
-def test_axe_finds_what_is_wrong(visit):
+def test_axe_reports_unnamed_button(visit):
     """As a test of the tests: a button that loses its name."""
     lesson = visit("ar_fitting", {"lang": "en"})
     lesson.by_key("ar.process.data").locator("button").evaluate("(b) => b.replaceChildren()")
@@ -142,7 +142,7 @@ def walked(page) -> tuple[list[str], list[str], list[str]]:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("slug", SLUGS)
-def test_a_lesson_is_done_by_keyboard(visit, slug):
+def test_page_tab_order_reaches_every_control_with_visible_focus(visit, slug):
     """Tab comes to all that can be pressed or moved, in the page's order, and one sees where."""
     lesson = visit(slug, {"lang": "en"}, viewport=WIDE)
     unfold(lesson)
@@ -157,7 +157,7 @@ def test_a_lesson_is_done_by_keyboard(visit, slug):
     assert backwards == []
 
 
-def test_a_key_opens_the_data_of_a_figure_and_the_focus_comes_back(visit):
+def test_figure_key_opens_data_dialog_and_restores_focus(visit):
     """The key is announced, what stands under the figure describes it, the bench has its name."""
     lesson = visit("ar_fitting", {"lang": "en"})
     text = Text("en")
@@ -183,7 +183,7 @@ def test_a_key_opens_the_data_of_a_figure_and_the_focus_comes_back(visit):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", ["data", "export", "code", "link"])
-def test_a_dialog_takes_the_focus_and_gives_it_back(visit, name):
+def test_dialog_traps_focus_and_restores_it(visit, name):
     lesson = visit("ar_fitting", {"lang": "en"})
     button = lesson.by_key(f"ar.process.{name}").locator("button")
     button.focus()
@@ -203,7 +203,7 @@ def test_a_dialog_takes_the_focus_and_gives_it_back(visit, name):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("slug", ["", *SLUGS])
-def test_at_200_percent_nothing_is_wider_and_nothing_is_lost(visit, slug):
+def test_page_at_200_percent_zoom_keeps_controls_without_overflow(visit, slug):
     """What can be pressed or moved at 1280 pixels is there at 640 as well."""
     lesson = visit(slug, {"lang": "en"}, viewport=WIDE)
     if slug:
@@ -222,7 +222,7 @@ def test_at_200_percent_nothing_is_wider_and_nothing_is_lost(visit, slug):
 
 
 @pytest.mark.nightly
-def test_who_wants_no_motion_has_none(visit):
+def test_page_disables_animation_for_reduced_motion(visit):
     moving = """() => [...document.querySelectorAll("*")].filter((one) => {
         const {transitionDuration, animationDuration} = getComputedStyle(one);
         return [transitionDuration, animationDuration].some((all) =>
@@ -244,7 +244,7 @@ def pixels(locator) -> np.ndarray:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_in_colors_of_one_s_own_everything_is_seen(visit, scheme):
+def test_page_keeps_controls_visible_in_forced_colors(visit, scheme):
     """Handle and track of a slider, lines of a chart, the chosen segment, a switch, the focus."""
     lesson = visit("ar_fitting", {"lang": "en"}, color_scheme=scheme)
     lesson.chart("ar.process").wait_for()

@@ -68,7 +68,7 @@ def fills(lesson, bench: str) -> None:
 
 @pytest.mark.nightly  # by day test_browser_painting.py opens every tab
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_tab_paints_when_it_is_opened(loaded, visit, lang):
+def test_tab_paints_its_figures_when_opened(loaded, visit, lang):
     """All of them were drawn while three of the four were hidden."""
     lesson = opened(visit, lang)
     for part, benches in PARTS.items():
@@ -82,7 +82,7 @@ def test_every_tab_paints_when_it_is_opened(loaded, visit, lang):
 
 
 @pytest.mark.nightly  # by day tests/pages/test_accuracy_visitors.py opens the tabs of links
-def test_a_link_to_a_bench_opens_its_tab(loaded, visit):
+def test_link_opens_tab_of_its_bench(loaded, visit):
     lesson = opened(visit, search__view="race")
     expect(tab(lesson, "weights")).to_have_attribute("aria-selected", "true")
     fills(lesson, "ba.search")
@@ -103,7 +103,7 @@ def test_a_link_to_a_bench_opens_its_tab(loaded, visit):
     expect(tab(again, "padding")).to_have_attribute("aria-selected", "true")
 
 
-def test_a_click_on_a_word_hides_it(loaded, visit):
+def test_word_click_masks_word_and_updates_link(loaded, visit):
     lesson = opened(visit, guess__text="one of the best films ever", guess__place="4")
     before = lesson.geometry("ba.guess")
     words = lesson.by_key("ba.guess.place.pick")
@@ -117,7 +117,7 @@ def test_a_click_on_a_word_hides_it(loaded, visit):
 
 
 @pytest.mark.nightly
-def test_a_head_learns_at_every_press(loaded, visit):
+def test_heads_bench_retrains_on_each_slider_press(loaded, visit):
     lesson = opened(visit, part="weights", heads__runs="1")
     badge = lesson.by_key("ba.heads.footer")
     expect(badge).to_contain_text(Text("en")("frame.live"))
@@ -131,7 +131,7 @@ def test_a_head_learns_at_every_press(loaded, visit):
 
 @pytest.mark.nightly  # by day test_browser_narrow.py draws every figure at this width
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_phone_never_scrolls_sideways_in_any_tab(loaded, visit, lang):
+def test_tab_never_scrolls_sideways_on_phone(loaded, visit, lang):
     phone = {"width": 420, "height": 800}
     lesson = opened(visit, lang, {"viewport": phone}, looks__view="own", knife__view="own")
     for part, benches in PARTS.items():
@@ -173,7 +173,8 @@ def presses(subject: Subject) -> float:
 
 @pytest.mark.nightly
 @pytest.mark.timing
-def test_a_slider_answers_beside_a_training_and_a_closed_tab_ends_it(hasty, browser):
+def test_training_keeps_slider_responsive_and_ends_on_tab_close(hasty, browser):
+    """Closing the tab ends its training, and the next visitor's queued job starts."""
     words = Text("en")
     with watched(browser, hasty) as visit:
         lesson = opened(

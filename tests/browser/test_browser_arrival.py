@@ -31,7 +31,7 @@ new PerformanceObserver((list) => {
 
 
 @pytest.mark.parametrize("record", first_only(catalog.LESSONS), ids=lambda record: record.slug)
-def test_a_first_visit_is_light_finds_what_it_asks_for_and_stands_still(browser, server, record):
+def test_first_visit_stays_within_byte_budget_without_errors_or_shift(browser, server, record):
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
     context.add_init_script(MOVED)
@@ -53,7 +53,7 @@ def test_a_first_visit_is_light_finds_what_it_asks_for_and_stands_still(browser,
 
 
 @pytest.mark.parametrize("system", first_only(["dark", "light"]))
-def test_the_first_figure_is_there_before_the_server_has_spoken(browser, server, system):
+def test_shell_shows_first_figure_before_websocket_opens(browser, server, system):
     """In the system's colors, and in those that the visitor has chosen instead."""
     context = browser.new_context(color_scheme=system, locale="en-US")
     lesson, line_is_open = LessonPage(page := context.new_page()), [True]
@@ -81,7 +81,9 @@ def test_the_first_figure_is_there_before_the_server_has_spoken(browser, server,
     context.close()
 
 
-def test_a_page_that_looks_otherwise_or_is_set_otherwise_has_no_figure_before(visit, server):
+def test_shell_omits_figure_for_non_default_link(visit, server):
+    """A link with settings, presenter mode or an embed gets a shell without a figure."""
+
     def html(address: str, language: str = "en-US") -> str:
         request = Request(f"{server.url}/{address}", headers={
             "Accept": "text/html", "Accept-Language": language,
@@ -105,7 +107,7 @@ def test_a_page_that_looks_otherwise_or_is_set_otherwise_has_no_figure_before(vi
 
 
 @pytest.mark.parametrize("lost", [True, False], ids=["lost on the line", "does nothing"])
-def test_the_page_comes_without_the_script_that_shows_it(browser, server, lost):
+def test_shell_is_removed_without_its_script(browser, server, lost):
     context = browser.new_context()
     page = context.new_page()
     page.clock.install()

@@ -94,7 +94,7 @@ def field(lesson, key: str):
 
 
 # ------------------------------------------------------------------------------------------ clicks
-def test_a_click_opens_a_head_and_another_fixes_query_and_key(page, tmp_path):
+def test_figure_click_opens_head_then_selects_query_and_key(page, tmp_path):
     lesson = page()
     assert plot(lesson, REAL).evaluate(COLORS) > 100  # the mosaic is painted, and is no plain area
     click(lesson, REAL, 7, 5)  # x: heads, y: layers
@@ -121,7 +121,7 @@ def test_a_click_opens_a_head_and_another_fixes_query_and_key(page, tmp_path):
         assert list(file["tokens"][[0, 9, -1]]) == ["[CLS]", "it", "[SEP]"]
 
 
-def test_a_click_switches_a_head_off_and_another_on_again(page):
+def test_figure_click_toggles_head_and_mask_cell(page):
     lesson = page()
     before = described(lesson, ABLATE)
     click(lesson, ABLATE, 4, 3)
@@ -142,7 +142,7 @@ def test_a_click_switches_a_head_off_and_another_on_again(page):
 
 # ------------------------------------------------------------------------- strangers' texts
 @pytest.mark.nightly
-def test_a_hostile_text_runs_no_script_and_is_shown(page):
+def test_hostile_text_renders_verbatim_without_running_script(page):
     lesson = page(real__encoder=HOSTILE, real__view="head", bertviz__picture="head")
     frame = lesson.by_key("bench-bertviz").locator("iframe").element_handle().content_frame()
     frame.locator("#left text").first.wait_for()
@@ -161,7 +161,7 @@ def test_a_hostile_text_runs_no_script_and_is_shown(page):
 
 # ------------------------------------------------------------------------------------ long texts
 @pytest.mark.nightly
-def test_a_text_of_512_tokens_holds_nobody_up(page):
+def test_long_text_of_512_tokens_keeps_page_responsive(page):
     """The page answers within seconds, and meanwhile another bench goes on."""
     lesson = page()
     field(lesson, f"{REAL}.encoder").fill("one two three four five six " * 110)
@@ -189,7 +189,7 @@ def test_a_text_of_512_tokens_holds_nobody_up(page):
 
 # ------------------------------------------------------------------------------- Chinese, dark
 @pytest.mark.nightly
-def test_in_chinese_and_in_the_dark(page):
+def test_lesson_renders_in_chinese_and_dark_theme(page):
     options = {"color_scheme": "dark"}
     lesson = page(options, lang="zh", real__view="head", bertviz__picture="head")
     frame = lesson.by_key("bench-bertviz").locator("iframe").element_handle().content_frame()

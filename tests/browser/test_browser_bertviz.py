@@ -80,7 +80,7 @@ def opacities(frame) -> list[str]:
     )
 
 
-def test_every_token_is_drawn_as_it_is_and_none_runs(frames):
+def test_bertviz_renders_every_token_verbatim_without_script(frames):
     lesson, result = frames()
     for name in ("head", "twin"):
         for side in ("left", "right"):
@@ -94,7 +94,7 @@ def test_every_token_is_drawn_as_it_is_and_none_runs(frames):
 
 
 @pytest.mark.nightly
-def test_the_views_show_the_layer_and_all_thumbnails(frames):
+def test_bertviz_shows_chosen_layer_and_all_thumbnails(frames):
     _, result = frames()
     for name in ("head", "twin"):
         assert result[name].locator("#layer option").all_text_contents() == ["2"]
@@ -105,7 +105,7 @@ def test_the_views_show_the_layer_and_all_thumbnails(frames):
 
 
 @pytest.mark.nightly
-def test_one_part_of_a_pair_can_be_chosen(frames):
+def test_bertviz_filter_selects_one_part_of_sentence_pair(frames):
     _, result = frames()
     result["head"].select_option("#filter", label="Sentence A -> Sentence B")
     assert result["head"].locator("#left text").all_text_contents() == TOKENS[:SECOND]
@@ -116,7 +116,7 @@ def test_one_part_of_a_pair_can_be_chosen(frames):
     assert result["model"].locator("text.token").all_text_contents() == 2 * TOKENS[SECOND:]
 
 
-def test_a_head_switched_off_in_one_frame_stays_on_in_the_other(frames):
+def test_bertviz_head_toggle_is_isolated_between_frames(frames):
     _, result = frames()
     before = opacities(result["head"])
     assert opacities(result["twin"]) == before
@@ -134,7 +134,7 @@ def test_a_head_switched_off_in_one_frame_stays_on_in_the_other(frames):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("width", [1280, 700])
-def test_a_frame_has_the_height_that_its_view_needs(frames, width):
+def test_bertviz_frame_fits_height_of_its_view(frames, width):
     _, result = frames(viewport={"width": width, "height": 800})
     for name, frame in result.items():
         rendered, window = frame.evaluate(
@@ -149,7 +149,7 @@ def test_a_frame_has_the_height_that_its_view_needs(frames, width):
 
 
 @pytest.mark.nightly
-def test_long_tokens_have_room_on_the_left(frames):
+def test_bertviz_fits_long_tokens_on_left(frames):
     _, result = frames()
     box = result["head"].locator("#left text", has_text="internationalization").bounding_box()
     frame = result["head"].frame_element().bounding_box()
@@ -157,7 +157,7 @@ def test_long_tokens_have_room_on_the_left(frames):
 
 
 @pytest.mark.nightly
-def test_in_the_dark_text_and_ground_are_the_theme_s(frames):
+def test_bertviz_uses_theme_colors_in_dark_mode(frames):
     _, result = frames({"dark": ""}, color_scheme="dark")
     for name in ("head", "twin", "model"):
         expect(result[name].locator("body")).to_have_css("background-color", "rgb(17, 22, 29)")

@@ -87,7 +87,7 @@ def choose(page: Page, option: int, keys: bool = False) -> None:
 
 
 @pytest.mark.nightly
-def test_a_lesson_of_six(school):
+def test_classroom_runs_whole_lesson_with_teacher_and_five_students(school):
     teacher = school.open("Teacher", "ar_fitting?lang=en")
     slider = teacher.locator(slider_input(PHI))
     slider.wait_for()

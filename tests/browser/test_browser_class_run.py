@@ -39,7 +39,7 @@ def joined(visit, teacher, **context):
     return lesson
 
 
-def test_a_class_of_two_runs_and_each_finds_its_own_seed(visit, teacher):
+def test_class_run_shows_each_student_own_seed(visit, teacher):
     phone = {"viewport": {"width": 420, "height": 860}, "has_touch": True, "is_mobile": True}
     first = joined(visit, teacher, parameters={"lang": "zh"}, **phone)
     second = joined(visit, teacher, parameters={"lang": "en"}, color_scheme="dark", has_touch=True)
@@ -65,7 +65,7 @@ def test_a_class_of_two_runs_and_each_finds_its_own_seed(visit, teacher):
     expect(values.locator("tr")).to_have_count(31)
 
 
-def test_cells_that_a_class_trains_have_a_row_each_and_each_student_one_mark_in_it(visit):
+def test_class_run_marks_student_value_in_row_of_each_cell(visit):
     quick = {"vg.race.delay": "5", "vg.race.hidden": "8", "vg.race.updates": "100"}
     lesson = visit("vanishing_gradients", {"lang": "en", **quick})
     teacher = with_a_room(lesson)

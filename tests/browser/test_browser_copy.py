@@ -65,7 +65,7 @@ def press(box) -> None:
 
 
 @pytest.mark.parametrize("script", ["", FRAMED], ids=["over http", "refused in a frame"])
-def test_link_embed_line_and_code_are_copied(open_page, script):
+def test_copy_button_copies_link_embed_line_and_code(open_page, script):
     page = open_page(host="127.0.0.1" if script else CLASSROOM, script=script)
     assert page.evaluate("isSecureContext") is bool(script)
     boxes = share(page)
@@ -87,7 +87,7 @@ def test_link_embed_line_and_code_are_copied(open_page, script):
 
 
 @pytest.mark.parametrize(("lang", "touch"), [("en", False), ("zh", True)])
-def test_where_no_script_copies_the_text_is_selected_and_the_keys_are_named(open_page, lang, touch):
+def test_copy_button_selects_text_and_names_keys_if_copy_fails(open_page, lang, touch):
     page = open_page(lang, script=REFUSES, has_touch=touch, is_mobile=touch)
     box = share(page)[0]
     press(box)
@@ -100,7 +100,7 @@ def test_where_no_script_copies_the_text_is_selected_and_the_keys_are_named(open
     assert copied(page).strip() == box.locator("code").inner_text()
 
 
-def test_a_room_s_link_is_copied(open_page):
+def test_copy_button_copies_room_link(open_page):
     page = open_page()
     share(page)
     page.locator(".seqviz-room-join").get_by_role("button", name=Text("en")("room.open")).click()

@@ -62,7 +62,7 @@ def asked(rng: np.random.RandomState) -> dict:
     }
 
 
-def test_filters_and_draws_are_those_of_python(page):
+def test_client_filters_and_draws_match_python(page):
     rng = np.random.RandomState(0)
     every = [asked(rng) for _ in range(500)]
     answers = page.evaluate(ALL, [SCRIPT, every])
@@ -84,7 +84,7 @@ def test_filters_and_draws_are_those_of_python(page):
     assert cuts > 250
 
 
-def test_numbers_are_those_of_python_bit_for_bit(page):
+def test_client_uniforms_match_python_bit_for_bit(page):
     for seed, stream in ((0, 0), (7, 0), (2**32 - 1, 3), (123_456_789, 2**31 + 5)):
         assert page.evaluate(NUMBERS, [SCRIPT, seed, 500, stream]) == list(
             uniforms(seed, 500, stream)

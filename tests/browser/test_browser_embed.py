@@ -70,7 +70,7 @@ def framed(browser, server):
     return opened
 
 
-def test_a_slider_in_another_sites_page_moves_the_figure(framed):
+def test_embed_slider_drag_updates_figure_and_link(framed):
     with framed("gates/one?lang=en") as bench:
         before, frame = bench.geometry, bench.frame
         handle = frame.locator("#side input[type=range]").first.bounding_box()
@@ -88,7 +88,7 @@ def test_a_slider_in_another_sites_page_moves_the_figure(framed):
         assert "/gates?ga.one.temperature=4" in coming.value.url
 
 
-def test_numbers_are_read_as_they_are_meant_and_what_is_none_is_said(framed):
+def test_embed_number_field_normalizes_input_and_rejects_non_numbers(framed):
     with framed("ar_fitting/process?lang=zh") as bench:
         frame = bench.frame
         box = frame.get_by_role("spinbutton", name=re.compile("^φ:")).first
@@ -119,7 +119,7 @@ def test_numbers_are_read_as_they_are_meant_and_what_is_none_is_said(framed):
         expect(frame.locator(".box + .note")).to_contain_text("1000")
 
 
-def test_by_keyboard_alone_in_chinese_on_a_phone(framed):
+def test_embed_works_by_keyboard_on_chinese_phone(framed):
     with framed("gates/one?lang=zh", viewport={"width": 360, "height": 700}) as bench:
         frame = bench.frame
         assert frame.evaluate("document.documentElement.lang") == "zh-CN"
@@ -142,7 +142,7 @@ def test_by_keyboard_alone_in_chinese_on_a_phone(framed):
         assert re.search("[\u4e00-\u9fff]", frame.locator("#under").inner_text())
 
 
-def test_the_readers_own_text_is_drawn_and_stays_out_of_every_address(framed):
+def test_embed_draws_own_text_and_keeps_it_out_of_urls(framed):
     with framed("gates/watch?lang=en&theme=dark") as bench:
         before, frame = bench.geometry, bench.frame
         paper = frame.evaluate("getComputedStyle(document.documentElement).backgroundColor")
@@ -163,7 +163,7 @@ def test_the_readers_own_text_is_drawn_and_stays_out_of_every_address(framed):
         assert "quite" not in frame.locator("#lesson").get_attribute("href")
 
 
-def test_a_bench_that_is_drawn_in_the_browser_answers_in_its_frame(browser, server):
+def test_embed_client_bench_redraws_and_updates_link(browser, server):
     page = browser.new_page(viewport={"width": 900, "height": 700})
     page.goto(f"{server.url}/embed/positions/waves?lang=en")
     canvas = page.locator("canvas").first
@@ -178,7 +178,7 @@ def test_a_bench_that_is_drawn_in_the_browser_answers_in_its_frame(browser, serv
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_a_figure_that_has_to_wait_comes_by_itself(browser, server, scripts):
+def test_embed_reloads_figure_after_429_response(browser, server, scripts):
     """Of a course page that a class opens at once: with scripts, and without."""
     context = browser.new_context(java_script_enabled=scripts)
     page, refused = context.new_page(), []
@@ -198,9 +198,7 @@ def test_a_figure_that_has_to_wait_comes_by_itself(browser, server, scripts):
 
 
 @pytest.mark.parametrize("path", ["gates/size?lang=zh", "positions/waves?lang=en"])
-def test_a_picture_for_print_is_saved_with_its_name_and_the_code_of_its_address(
-    browser, server, tmp_path, path
-):
+def test_print_picture_contains_title_address_and_qr_code(browser, server, tmp_path, path):
     page = browser.new_page()
     page.goto(f"{server.url}/print/{path}")
     page.wait_for_selector(f"{CHART} :is(.main-svg .mlayer path, canvas)")

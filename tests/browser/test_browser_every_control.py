@@ -180,7 +180,7 @@ def try_all(lesson: LessonPage, line: Any, due: Due, more: str) -> list[str]:
 @pytest.mark.parametrize(
     "place", range(len(catalog.LESSONS)), ids=lambda k: catalog.LESSONS[k].slug
 )
-def test_every_slider_answers_to_a_key_and_a_finger_and_has_a_name(visit, place, minilm_on_disk):
+def test_slider_responds_to_key_and_touch_and_has_accessible_name(visit, place, minilm_on_disk):
     slug = catalog.LESSONS[place].slug
     answers: list[int] = []
     for lang, due in visits(slug, place):

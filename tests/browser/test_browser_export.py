@@ -64,7 +64,7 @@ def export(request, visitors):
         yield Export(visit, request.param)
 
 
-def test_the_csv_holds_the_numbers_of_the_chart(export, tmp_path):
+def test_csv_export_matches_chart_values(export, tmp_path):
     path = export.save("csv", tmp_path)
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -81,7 +81,7 @@ def test_the_csv_holds_the_numbers_of_the_chart(export, tmp_path):
     np.testing.assert_allclose(sorted(saved), sorted(rendered), rtol=1e-6, atol=1e-9)
 
 
-def test_the_svg_holds_the_curve(export, tmp_path):
+def test_svg_export_contains_chart_curve(export, tmp_path):
     path = export.save("picture", tmp_path, "button[data-kind=svg]")
     assert path.suffix == ".svg"
     root = ElementTree.parse(path).getroot()
@@ -90,7 +90,7 @@ def test_the_svg_holds_the_curve(export, tmp_path):
     assert export.curve in {element.get("d") for element in root.iter()}
 
 
-def test_the_png_shows_the_chart_at_twice_its_size(export, tmp_path):
+def test_png_export_renders_chart_at_double_size(export, tmp_path):
     path = export.save("picture", tmp_path, "button[data-kind=png]")
     assert path.suffix == ".png"
     with Image.open(path) as image:
@@ -104,7 +104,7 @@ def test_the_png_shows_the_chart_at_twice_its_size(export, tmp_path):
     assert np.median(pixels) > 250
 
 
-def test_the_html_file_paints_the_chart_without_a_network(export, browser, tmp_path):
+def test_html_export_paints_chart_offline(export, browser, tmp_path):
     path = export.save("html", tmp_path)
     assert path.suffix == ".html"
     alone = browser.new_context(offline=True).new_page()

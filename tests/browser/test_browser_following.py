@@ -26,7 +26,7 @@ def drawn_at_once(slug: str) -> list[str]:
 
 
 @pytest.mark.parametrize("slug", first_only(LEADING))
-def test_a_bench_is_drawn_when_the_reader_comes_near(visit, slug):
+def test_dependent_bench_redraws_when_scrolled_near(visit, slug):
     record = catalog.lesson(slug)
     code, key = record.code, ".".join((record.code, *record.first))
     benches = [f"{code}.{name}" for name in drawn_at_once(slug)]
@@ -54,7 +54,7 @@ def test_a_bench_is_drawn_when_the_reader_comes_near(visit, slug):
 
 
 @pytest.mark.nightly
-def test_a_page_that_was_left_asks_for_nothing(minilm_on_disk, visit):
+def test_dependent_bench_of_left_page_sends_no_request(minilm_on_disk, visit):
     """Two lessons have a bench named by_hand: scrolling to one does not ask for the other."""
     lesson = visit()
     lesson.page.locator("a[href^='ar_fitting?']").first.click()

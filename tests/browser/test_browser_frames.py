@@ -45,7 +45,7 @@ def ink(picture: str, box: dict[str, float], width: float) -> float:
 
 
 @pytest.mark.parametrize("record", first_only(catalog.LESSONS), ids=lambda record: record.slug)
-def test_no_frame_of_a_drag_is_without_its_figure(visit, record):
+def test_drag_keeps_figure_in_every_frame(visit, record):
     bench = f"{record.code}.{record.first[0]}"
     lesson = visit(record.slug, {"lang": "en"}, viewport={"width": 1280, "height": 900})
     page = lesson.page

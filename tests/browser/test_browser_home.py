@@ -29,7 +29,7 @@ def home(visit, lang: str = "en", **options):
 
 
 @pytest.mark.parametrize(("width", "height"), first_only([(1280, 800), (420, 800)]))
-def test_a_true_picture_is_there_before_the_server_has_spoken(browser, server, width, height):
+def test_home_shell_shows_picture_before_websocket_opens(browser, server, width, height):
     context = browser.new_context(viewport={"width": width, "height": height})
     page = context.new_page()
     page.route_web_socket("**/_stcore/stream", lambda line: None)
@@ -44,7 +44,7 @@ def test_a_true_picture_is_there_before_the_server_has_spoken(browser, server, w
     context.close()
 
 
-def test_the_bench_follows_a_hand_and_its_lesson_goes_on_there(visit):
+def test_home_bench_follows_slider_and_links_to_same_setting(visit):
     page = home(visit)
     message, entry = page.locator(f"{BENCH} .sentence"), page.locator(f"{BENCH} .lesson-link")
     before = message.inner_text()
@@ -58,7 +58,7 @@ def test_the_bench_follows_a_hand_and_its_lesson_goes_on_there(visit):
     page.get_by_text("ρ = 1.05").first.wait_for()
 
 
-def test_a_search_by_keyboard_leads_to_the_bench(visit):
+def test_home_search_opens_bench_by_keyboard(visit):
     page = home(visit, "zh")
     field = page.get_by_role("combobox")
     requests: list[str] = []
@@ -86,7 +86,7 @@ def test_a_search_by_keyboard_leads_to_the_bench(visit):
     }""")
 
 
-def test_what_was_done_is_on_the_cards_is_never_sent_and_can_be_erased(visit):
+def test_home_progress_is_shown_on_cards_never_sent_and_erasable(visit):
     lesson = visit("gates", {"lang": "en"})
     page = lesson.page
     sent: list[str] = []
@@ -106,7 +106,7 @@ def test_what_was_done_is_on_the_cards_is_never_sent_and_can_be_erased(visit):
     assert not any("predict-" in item or KEY in item for item in sent)
 
 
-def test_a_target_that_is_reached_is_remembered(visit):
+def test_home_progress_remembers_reached_target(visit):
     page = visit("positions", {"lang": "en", "po.distance.base": "100"}).page
     page.locator(".st-key-bench-distance").scroll_into_view_if_needed()
     expect(page.locator('.seqviz-target[data-reached="true"]')).to_be_visible()
@@ -125,7 +125,7 @@ def test_a_target_that_is_reached_is_remembered(visit):
         f"localStorage.setItem('{KEY}', '[1]')",
     ], retained=2),
 )  # fmt: skip
-def test_strange_or_no_storage_takes_nothing_away(browser, server, script):
+def test_home_works_with_invalid_or_missing_storage(browser, server, script):
     context = browser.new_context()
     page = context.new_page()
     page.add_init_script(script)
@@ -141,7 +141,7 @@ def test_strange_or_no_storage_takes_nothing_away(browser, server, script):
     context.close()
 
 
-def test_a_chinese_browser_is_sent_chinese(browser, server):
+def test_home_serves_chinese_to_chinese_browser(browser, server):
     context = browser.new_context(locale="zh-CN")
     page = context.new_page()
     page.route_web_socket("**/_stcore/stream", lambda line: None)
@@ -152,7 +152,7 @@ def test_a_chinese_browser_is_sent_chinese(browser, server):
     context.close()
 
 
-def test_every_picture_is_what_its_lesson_shows_today(browser):
+def test_home_pictures_match_current_figures(browser):
     """Drawn anew: the same elements, every number within a pixel."""
     observed = set()
     for path, svg in pictures.pictures(browser):

@@ -165,7 +165,8 @@ def sized(lesson: LessonPage, width: int, height: int) -> None:
 
 
 @each_lesson("")
-def test_nothing_is_wider_than_a_narrow_window_but_what_scrolls_by_itself(page, request):
+def test_page_fits_narrow_window_without_overflow(page, request):
+    """Only content that scrolls by itself may be wider than a narrow window."""
     wrong = []
     laid_out = page.page.add_style_tag(content=LAID_OUT)
     for width in rotate(NARROW, 1, request):
@@ -179,7 +180,7 @@ def test_nothing_is_wider_than_a_narrow_window_but_what_scrolls_by_itself(page, 
 
 
 @each_lesson("")
-def test_no_letter_is_cut_by_its_box(page):
+def test_page_text_is_not_clipped_by_box(page):
     """What shows more ink as soon as nothing is cut; a name that is too long ends in dots."""
     sized(page, **DESK)
     wrong = []
@@ -215,7 +216,7 @@ def changed(first: np.ndarray, second: np.ndarray, box: list[int]) -> bool:
 
 
 @each_lesson("")
-def test_every_icon_is_a_picture_and_no_word(page):
+def test_page_icons_render_as_pictures_not_words(page):
     sized(page, **DESK)
     press, observed, wrong = page.page, set(), set()
 
@@ -245,7 +246,7 @@ def test_every_icon_is_a_picture_and_no_word(page):
 
 
 @each_lesson()
-def test_in_the_lecture_hall_nothing_lies_on_a_figure(page, request):
+def test_page_in_presenter_mode_covers_no_figure(page, request):
     sized(page, **DESK)
     page.page.get_by_test_id("stCheckbox").first.locator("label").click()
     page.page.get_by_test_id("stHeader").wait_for(state="hidden")

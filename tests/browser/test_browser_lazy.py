@@ -32,7 +32,7 @@ def arrived(lesson, name: str) -> None:
 
 
 @pytest.mark.parametrize("record", first_only(catalog.LESSONS), ids=lambda record: record.slug)
-def test_benches_are_drawn_as_the_reader_scrolls_and_none_is_left_out(visit, record):
+def test_lazy_load_draws_every_bench_on_scroll(visit, record):
     lesson = visit(record.slug)
     lesson.rest()
     names = lesson.page.evaluate(SHOWN)
@@ -70,7 +70,7 @@ def has_arrived(lesson) -> bool:
     return False
 
 
-def test_a_tab_is_drawn_when_it_is_opened(visit):
+def test_lazy_load_draws_tab_when_opened(visit):
     lesson = visit("bert_accuracy")
     lesson.rest()
     assert "padding" in lesson.page.evaluate(WAITING)
@@ -81,7 +81,7 @@ def test_a_tab_is_drawn_when_it_is_opened(visit):
     assert "heads" in lesson.page.evaluate(WAITING)  # in a tab that is still closed
 
 
-def test_a_notebook_asked_for_at_once_has_all_benches(visit, server, tmp_path):
+def test_lazy_load_notebook_includes_all_benches(visit, server, tmp_path):
     """Before the script is there that asks for benches."""
     lesson, late = visit(), []
     lesson.page.route("**/lazy_load.js", lambda route: late.append(route))
@@ -104,7 +104,7 @@ def test_a_notebook_asked_for_at_once_has_all_benches(visit, server, tmp_path):
 
 
 @pytest.mark.parametrize("lang", first_only(LANGUAGES))
-def test_a_jump_to_the_end_draws_nothing_on_its_way_and_stays_in_place(visit, lang):
+def test_lazy_load_jump_to_end_skips_benches_and_keeps_position(visit, lang):
     """A place out of sight is as tall as one in sight, so that the jump arrives where it went."""
     lesson = visit("vanishing_gradients", {"lang": lang})
     lesson.rest()
@@ -128,7 +128,7 @@ def test_a_jump_to_the_end_draws_nothing_on_its_way_and_stays_in_place(visit, la
         arrived(lesson, name)
 
 
-def test_a_bench_that_others_build_on_is_drawn_when_it_was_passed(minilm_on_disk, visit):
+def test_lazy_load_draws_passed_bench_with_dependents(minilm_on_disk, visit):
     lesson = visit("attention")
     lesson.rest()
     assert "real" in lesson.page.evaluate(WAITING)
@@ -138,7 +138,7 @@ def test_a_bench_that_others_build_on_is_drawn_when_it_was_passed(minilm_on_disk
     assert lesson.page.evaluate(WAITING), "only those that are near, and those that lead"
 
 
-def test_another_language_keeps_what_is_drawn(visit):
+def test_lazy_load_keeps_drawn_benches_on_language_change(visit):
     lesson = visit("ar_fitting")
     lesson.rest()
     lesson.page.locator(css_class("bench-by_hand")).scroll_into_view_if_needed()
@@ -171,7 +171,7 @@ NEAR = """async () => {
 }"""
 
 
-def test_a_page_that_arrives_draws_what_is_in_sight_before_what_is_near(server, browser):
+def test_lazy_load_draws_visible_bench_before_near_one(server, browser):
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{server.url}/app/static/bench/lazy_load.js")

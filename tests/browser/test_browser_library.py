@@ -6,7 +6,7 @@ from seqviz.content import catalog
 from seqviz.core.i18n import Text
 
 
-def test_a_missing_library_is_named(browser, server):
+def test_page_reports_missing_plotly(browser, server):
     lesson = catalog.LESSONS[0]
     context = browser.new_context(locale="en-US")
     page = context.new_page()

@@ -51,7 +51,7 @@ def first_line(lesson, bench: str) -> str:
 
 
 @each_lesson
-def test_a_dark_window_gets_dark_charts_and_they_follow_it_to_light_and_back(visit, record):
+def test_chart_follows_dark_and_light_color_scheme(visit, record):
     lesson = visit(record.slug, color_scheme="dark")
     bench = with_a_curve(record)
     lesson.whole()
@@ -95,7 +95,7 @@ def turned(lesson, record: catalog.LessonRecord, size: dict[str, int]) -> None:
 
 
 @on_a_phone()
-def test_what_a_finger_is_to_meet_is_large_enough(phone):
+def test_phone_touch_targets_are_at_least_44_px(phone):
     lesson, _ = phone
     lesson.whole()
     for size in (UPRIGHT, SIDEWAYS):
@@ -104,7 +104,7 @@ def test_what_a_finger_is_to_meet_is_large_enough(phone):
 
 
 @on_a_phone()
-def test_a_phone_stacks_the_figure_above_its_controls_and_never_scrolls_sideways(phone):
+def test_phone_stacks_figure_above_controls_without_overflow(phone):
     lesson, record = phone
     bench = first_bench(record)
     for lang, name in (("zh", "中文"), ("en", "English")):
@@ -129,7 +129,7 @@ def never_scrolls_sideways(lesson) -> None:
 
 
 @on_a_phone(lessons=2)  # the first stacks its panels, the second has but one
-def test_on_a_phone_the_figure_stays_in_sight_while_its_slider_is_moved(phone):
+def test_phone_keeps_figure_in_view_while_slider_moves(phone):
     lesson, record = phone
     bench = first_bench(record)
     slider = lesson.slider(f"{bench}.{record.first[1]}")
@@ -149,7 +149,7 @@ def test_on_a_phone_the_figure_stays_in_sight_while_its_slider_is_moved(phone):
 
 
 @on_a_phone()
-def test_on_a_phone_held_sideways_the_figure_stands_beside_its_controls(phone):
+def test_phone_landscape_places_figure_beside_controls(phone):
     lesson, record = phone
     turned(*phone, SIDEWAYS)
     bench = first_bench(record)
@@ -166,7 +166,7 @@ def test_on_a_phone_held_sideways_the_figure_stands_beside_its_controls(phone):
 
 
 @each_lesson
-def test_presenter_mode_hides_the_header_and_gives_the_chart_most_of_the_window(visit, record):
+def test_presenter_mode_hides_header_and_enlarges_chart(visit, record):
     window = {"width": 1280, "height": 900}
     lesson = visit(record.slug, {"present": "true"}, viewport=window)
     bench = first_bench(record)
@@ -187,7 +187,7 @@ def at_the_edge(top: float) -> bool:
     return 0 <= top < 16
 
 
-def test_in_the_lecture_hall_a_clicker_walks_through_the_benches(visit):
+def test_presenter_mode_clicker_steps_through_benches(visit):
     lesson = visit("ar_fitting", {"present": "true", "lang": "en"})
     page, keys = lesson.page, lesson.page.keyboard
     lesson.whole()

@@ -51,7 +51,7 @@ CONTROLS = {
 
 
 @pytest.mark.parametrize("slug", CONTROLS)
-def test_the_page_hears_of_it_and_the_figure_is_another(visit, slug):
+def test_control_change_updates_link_and_figure(visit, slug):
     lesson = visit(slug, {"lang": "en"})
     for control, act, received in CONTROLS[slug]:
         key = control.removesuffix(".slider")

@@ -78,7 +78,7 @@ PARTED = r"""() => {
 
 
 @pytest.mark.parametrize(("slug", "lang"), alternate([record.slug for record in catalog.LESSONS]))
-def test_no_line_ends_between_a_number_and_its_unit(visit, slug, lang):
+def test_line_break_never_splits_number_from_unit(visit, slug, lang):
     lesson = visit(slug, {"lang": lang}, viewport={"width": 390, "height": 844})
     lesson.rest()
     for width in (320, 345, 390, 410):  # lines end elsewhere
@@ -89,7 +89,7 @@ def test_no_line_ends_between_a_number_and_its_unit(visit, slug, lang):
 
 
 @pytest.mark.parametrize("turn", first_only(range(len(LANGUAGES))))
-def test_every_figure_can_be_read_on_a_phone(browser, turn):
+def test_figure_fits_phone_without_cut_or_overlap(browser, turn):
     """The languages take turns along the figures; by night they change places."""
     context = browser.new_context(viewport={"width": 380, "height": 900})
     page = context.new_page()

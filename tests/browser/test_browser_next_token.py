@@ -84,7 +84,7 @@ def alike(left: object, right: object, where: str = "") -> None:
 
 
 @pytest.mark.parametrize("lang", first_only(LANGUAGES))
-def test_answers_are_those_of_the_server(page, smollm2, lang):
+def test_client_renderer_matches_server(page, smollm2, lang):
     """Figure, description, read-outs and sentences, at many settings and in any order."""
     session, rng = Session("t", 0.0), np.random.RandomState(1)
     request = {"lang": lang}
@@ -192,7 +192,7 @@ def scores(visit, smollm2) -> Callable[..., Scores]:
     return partial(Scores, visit)
 
 
-def test_a_drag_costs_the_server_nothing_and_shows_what_python_says(scores):
+def test_client_renderer_handles_drag_without_server(scores):
     bench = scores()
     bench.drag("temperature", 0.3, 0.31, 0.35)  # the first movement brings the words of all tokens
     bench.page.wait_for_function(WORDS)
@@ -222,7 +222,7 @@ def opened_row(bench: Scores):
     return row
 
 
-def test_filters_are_put_in_order_by_keys_by_buttons_and_by_drag(scores):
+def test_filter_order_changes_by_key_button_and_drag(scores):
     bench = scores(asked={"lang": "en", "gp.scores.temperature": "2"})
     row = opened_row(bench)
     handle = row.get_by_role("button", name=re.compile("^Temperature: place 2 of 6"))
@@ -272,7 +272,7 @@ def test_filters_are_put_in_order_by_keys_by_buttons_and_by_drag(scores):
     bench.shows(temperature="2")
 
 
-def test_a_finger_moves_a_filter(scores):
+def test_filter_order_changes_by_touch(scores):
     bench = scores(viewport={"width": 420, "height": 900}, has_touch=True, is_mobile=True)
     row = opened_row(bench)
     for button in row.get_by_role("button").all():
@@ -283,7 +283,7 @@ def test_a_finger_moves_a_filter(scores):
     bench.linked(order=expected)
 
 
-def test_an_order_that_is_none_is_the_usual_one_and_without_scores_the_server_answers(scores):
+def test_filter_order_defaults_if_invalid_and_drag_can_use_server(scores):
     """As every other bench: where they do not come, a hand is followed all the same."""
     bench = scores(asked={"lang": "en", "gp.scores.order": "<b>+penalty"})
     bench.shows()

@@ -55,7 +55,7 @@ def notebook():
 
 
 @pytest.mark.parametrize("alone", [False, True], ids=["its model", "a message"])
-def test_a_bench_gets_the_script_and_hides_the_picture_below(browser, alone):
+def test_live_bench_gets_script_and_hides_still_picture(browser, alone):
     live = lessons.gates.size().live()
     state = {key: value for key, value in live.get_state().items() if key not in ("layout", "_esm")}
     others = {live.script.model_id: {"packed": live.script.packed}}
@@ -79,7 +79,7 @@ def test_a_bench_gets_the_script_and_hides_the_picture_below(browser, alone):
     page.close()
 
 
-def test_the_kernel_answers_who_asks_for_the_script(monkeypatch):
+def test_live_bench_kernel_sends_script_only_on_request(monkeypatch):
     live, sent = lessons.gates.size().live(), []
     monkeypatch.setattr(live, "send", sent.append)
     for request in ({"wants": "x"}, "script", {"wants": "script"}):
@@ -88,7 +88,7 @@ def test_the_kernel_answers_who_asks_for_the_script(monkeypatch):
 
 
 @pytest.mark.nightly
-def test_a_moved_slider_draws_anew(browser, notebook):
+def test_live_bench_redraws_on_slider_move(browser, notebook):
     page = browser.new_page()
     errors, elsewhere = [], []
     page.on("pageerror", lambda error: errors.append(str(error)))

@@ -97,7 +97,7 @@ def around(browser, server) -> Iterator[Callable]:
 
 
 @pytest.mark.parametrize("slug", first_only(list(FIELDS), retained=2))
-def test_a_page_around_the_app_hears_settings_and_no_text(around, slug):
+def test_outer_page_receives_settings_but_no_text(around, slug):
     text, slider = FIELDS[slug]
     with around(f"{slug}?lang=en") as outer:
         outer.write(text, TEXT)
@@ -113,7 +113,7 @@ def test_a_page_around_the_app_hears_settings_and_no_text(around, slug):
             assert text not in json.dumps(item), item
 
 
-def test_own_address_reload_back_and_an_old_link_keep_a_text_in_a_frame(around):
+def test_framed_app_keeps_text_through_reload_back_and_link(around):
     """And what *Share* gives has it, as its reader asks for that."""
     text, slider = FIELDS["text"]
     with around(f"text?{urlencode({'lang': 'en', text: TEXT})}") as outer:
@@ -146,14 +146,14 @@ def test_own_address_reload_back_and_an_old_link_keep_a_text_in_a_frame(around):
 @pytest.mark.parametrize(
     "name", first_only(["%74x.cutters%2etext", "tx.cutters.text", "tx%2Ecutters.text"])
 )
-def test_a_link_writes_the_name_of_a_text_in_several_ways(around, name):
+def test_outer_page_receives_no_text_under_encoded_name(around, name):
     with around(f"text?lang=en&{name}={WORD}&tx.cutters.strip=gpt2&later=1") as outer:
         expect(outer.field("tx.cutters.text")).to_have_value(WORD)
         outer.hears("later")
         assert WORD not in json.dumps(outer.heard)
 
 
-def test_an_upload_that_fails_tells_the_page_around_no_session(around):
+def test_outer_page_receives_no_session_id_on_upload_failure(around):
     """Streamlit tells which request has failed, and the name of the session is in its address."""
     with around("ar_fitting?lang=en&ar.real.source=csv") as outer:
         requests: list[str] = []
@@ -169,7 +169,7 @@ def test_an_upload_that_fails_tells_the_page_around_no_session(around):
         assert session not in json.dumps(outer.heard)
 
 
-def test_a_page_around_the_app_steers_nothing(browser, server):
+def test_outer_page_cannot_control_app(browser, server):
     """Streamlit trusts any page of its own hosting."""
     context = browser.new_context(locale="en-US")
     context.grant_permissions(["local-network-access"])  # to show what this machine serves

@@ -43,7 +43,7 @@ def all_charts(lesson) -> list:
 
 
 @pytest.mark.parametrize("lang", first_only(LANGUAGES))
-def test_the_map_paints(visit, lang):
+def test_home_paints_all_cards(visit, lang):
     home = visit("", {"lang": lang})
     text = Text(lang)
     home.titled(text("home.title"))
@@ -57,14 +57,14 @@ def test_the_map_paints(visit, lang):
 
 
 @pytest.mark.parametrize(("slug", "lang"), alternate(SLUGS, LOOKED_AT))
-def test_a_lesson_paints(visit, slug, lang):
+def test_lesson_paints_all_charts(visit, slug, lang):
     lesson = visit(slug, {"lang": lang})
     lesson.titled(Text(lang)(f"{slug}.title"))
     assert all_charts(lesson)
 
 
 @pytest.mark.nightly
-def test_the_first_visitor_of_a_fresh_server_may_follow_a_deep_link(browser):
+def test_fresh_server_serves_deep_link_to_first_visitor(browser):
     # With a folder named `pages` Streamlit starts in its old navigation, and app.py never runs.
     slug = SLUGS[-1]
     with serve(environment={"HF_HUB_OFFLINE": "1"}) as fresh, watched(browser, fresh) as visit:
@@ -75,7 +75,7 @@ def test_the_first_visitor_of_a_fresh_server_may_follow_a_deep_link(browser):
         lesson.page.get_by_test_id("stHeader").get_by_text(Text("en")("frame.map")).wait_for()
 
 
-def test_labels_are_measured_in_their_own_letters(visit, browser, server):
+def test_chart_margins_are_measured_with_late_font(visit, browser, server):
     """A font that comes late: the margins are those of the picture that is drawn with it."""
     rendered = visit("ar_fitting", {"lang": "en", "ar.process.seed": "3"}).geometry("ar.process")
     held = []

@@ -35,7 +35,7 @@ def overlap(a: dict[str, float], b: dict[str, float]) -> bool:
 
 
 @pytest.mark.parametrize("bench", first_only(BENCHES))
-def test_on_a_phone_each_panel_has_the_width_for_itself_and_they_follow_the_window(visit, bench):
+def test_panels_stack_on_phone_and_follow_window_width(visit, bench):
     """On a phone, in a wide window, and on a phone again, which is as it was."""
     lesson = visit("vanishing_gradients", viewport=PHONE)
     results = boxes(lesson, bench)
@@ -62,7 +62,8 @@ def test_on_a_phone_each_panel_has_the_width_for_itself_and_they_follow_the_wind
 
 
 @pytest.mark.nightly
-def test_a_panel_that_shared_its_neighbor_s_numbers_has_its_own_on_a_phone(visit):
+def test_panels_get_own_tick_labels_on_phone(visit):
+    """Side by side a panel shares its neighbor's tick labels; stacked it has its own."""
     wide, phone = (visit("ar_fitting", viewport=window) for window in (WIDE, PHONE))
     for lesson, labels in ((wide, 0), (phone, 5)):
         boxes(lesson, "ar.process")

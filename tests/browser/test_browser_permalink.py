@@ -22,7 +22,7 @@ def numbers(geometry: str) -> list[float]:
 @pytest.mark.parametrize(
     "record", first_only(catalog.LESSONS, retained=0), ids=lambda record: record.slug
 )
-def test_slider_by_keyboard_changes_chart_and_address_and_reload_restores_both(visit, record):
+def test_permalink_records_slider_key_and_restores_it_on_reload(visit, record):
     lesson = visit(record.slug)
     bench, parameter = f"{record.code}.{record.first[0]}", record.first[1]
     key = f"{bench}.{parameter}"
@@ -41,7 +41,7 @@ def test_slider_by_keyboard_changes_chart_and_address_and_reload_restores_both(v
     assert lesson.slider(key).input_value() == value
 
 
-def test_back_and_forward_bring_back_what_was_set(visit):
+def test_permalink_back_and_forward_restore_settings(visit):
     lesson = visit("ar_fitting", {"lang": "en"})
     page, key = lesson.page, "ar.process.phi"
 
@@ -68,17 +68,17 @@ def test_back_and_forward_bring_back_what_was_set(visit):
 
 
 @pytest.mark.parametrize("slug", first_only(["home", catalog.LESSONS[0].slug]))
-def test_a_chinese_browser_gets_chinese_without_asking(visit, slug):
+def test_language_defaults_to_chinese_browser_locale(visit, slug):
     lesson = visit("" if slug == "home" else slug, locale="zh-CN")
     lesson.titled(Text("zh")(f"{slug}.title"))
 
 
-def test_another_form_of_a_language_in_a_link_is_that_language_at_once_and_in_the_address(visit):
+def test_language_variant_in_link_is_normalized_in_page_and_url(visit):
     lesson = visit("gates", {"lang": "zh-TW"})
     lesson.titled(Text("zh")("gates.title"))
     expect(lesson.page).to_have_url(re.compile(r"/gates\?lang=zh$"))
     assert lesson.page.evaluate("document.documentElement.lang") == "zh-CN"
 
 
-def test_a_link_in_english_stays_english_in_a_chinese_browser(visit):
+def test_language_in_link_overrides_browser_locale(visit):
     visit("", {"lang": "en"}, locale="zh-CN").titled(Text("en")("home.title"))

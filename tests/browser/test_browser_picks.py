@@ -60,7 +60,7 @@ def link(lesson) -> dict[str, list[str]]:
     return parse_qs(urlsplit(lesson.page.url).query)
 
 
-def test_a_click_on_a_cell_moves_both_sliders_and_the_address(page):
+def test_chart_click_moves_both_sliders_and_link(page):
     assert settings(page) == ("10", "0.5")
     click(page, 30, 1.0)
     expect(page.slider(f"{BENCH}.column")).to_have_value("30")
@@ -73,12 +73,12 @@ def test_a_click_on_a_cell_moves_both_sliders_and_the_address(page):
     assert link(page) == {f"{BENCH}.column": ["20"]}
 
 
-def test_a_click_beyond_a_slider_stops_at_its_end(page):
+def test_chart_click_beyond_slider_clamps_to_its_end(page):
     click(page, 40, 1.5)
     assert settings(page) == ("40", "1.25")
 
 
-def test_only_what_can_be_clicked_is_clicked(page):
+def test_chart_click_ignores_unclickable_panel(page):
     drag = page.figure(BENCH).locator(".seqviz-chart")
     point(page, 20, 1, "x2y2")
     assert "picking" not in drag.get_attribute("class")
@@ -92,7 +92,7 @@ def test_only_what_can_be_clicked_is_clicked(page):
     assert area.evaluate("(area) => getComputedStyle(area).cursor") == "pointer"
 
 
-def test_a_click_on_the_place_that_the_page_has_drawn_last_is_drawn(visit):
+def test_chart_click_on_last_committed_value_redraws(visit):
     """Meanwhile a hand has rested elsewhere, and the page has drawn nothing."""
     lesson, bench, step = visit("gates"), "ga.watch", "ga.watch.step"
     lesson.geometry(bench)

@@ -56,7 +56,7 @@ class Waves(Sinusoid):
         assert {k: v for k, v in query.items() if k.startswith("po.waves")} == expected
 
 
-def test_waves_change_the_link_when_the_hand_rests_and_a_reload_restores_them(visit):
+def test_waves_update_link_at_rest_and_restore_on_reload(visit):
     lesson = visit(SLUG)
     sinusoids = Waves(lesson)
     lesson.rest()
@@ -83,7 +83,7 @@ def test_waves_change_the_link_when_the_hand_rests_and_a_reload_restores_them(vi
 
 
 @pytest.mark.nightly
-def test_what_stands_under_the_waves_is_of_what_they_show(visit):
+def test_waves_data_export_and_code_match_client_state(visit):
     """Data, Export and Code after a change in the browser."""
     lesson = visit(SLUG)
     sinusoids = Waves(lesson)
@@ -129,7 +129,7 @@ def test_what_stands_under_the_waves_is_of_what_they_show(visit):
 
 
 @pytest.mark.nightly
-def test_waves_answer_when_the_server_is_gone(browser):
+def test_waves_work_without_server(browser):
     context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US")
     context.set_default_timeout(PATIENCE)
     try:
@@ -151,7 +151,7 @@ def test_waves_answer_when_the_server_is_gone(browser):
 
 
 @pytest.mark.nightly
-def test_another_bench_and_the_waves_do_not_disturb_each_other(visit):
+def test_waves_and_server_bench_stay_independent(visit):
     """A slider of a bench on the server, then one of the browser's, then the first again."""
     lesson = visit(SLUG)
     sinusoids = Waves(lesson)
@@ -172,7 +172,7 @@ def test_another_bench_and_the_waves_do_not_disturb_each_other(visit):
 
 
 @pytest.mark.nightly
-def test_the_sentences_change_the_encoder_below(visit):
+def test_sentence_field_updates_encoder_bench(visit):
     lesson = visit(SLUG)
     lesson.figure("po.encoder").scroll_into_view_if_needed()
     lesson.figure("po.encoder").locator(CHARTS).first.wait_for(timeout=60_000)

@@ -45,7 +45,7 @@ def at(lesson: LessonPage) -> int:
     return lesson.page.evaluate(AT)
 
 
-def test_a_clicker_walks_at_once_when_the_switch_has_been_clicked(visit):
+def test_clicker_walks_benches_right_after_toggle_click(visit):
     lesson = visit("gates", {"lang": "en"}, viewport={"width": 1280, "height": 720})
     lesson.whole()
     lesson.by_key("present").locator("label").click()
@@ -69,7 +69,7 @@ def hall(visitors):
         yield lesson
 
 
-def test_a_clicker_walks_from_whatever_has_been_pressed(hall):
+def test_clicker_walks_from_any_focused_control(hall):
     page, wrong = hall.page, []
     for name, selector in PRESSED.items():
         page.evaluate(UP)
@@ -80,7 +80,7 @@ def test_a_clicker_walks_from_whatever_has_been_pressed(hall):
     assert not wrong
 
 
-def test_arrows_move_the_slider_used_last_unless_what_has_the_focus_takes_them(hall):
+def test_arrow_keys_move_last_slider_unless_focus_uses_them(hall):
     page, wrong = hall.page, []
     slider = hall.slider("ga.one.temperature")
     for index, (name, selector) in enumerate(PRESSED.items()):
@@ -98,7 +98,7 @@ def test_arrows_move_the_slider_used_last_unless_what_has_the_focus_takes_them(h
     assert not wrong
 
 
-def test_what_is_typed_into_keeps_its_keys(hall):
+def test_text_field_keeps_page_and_arrow_keys(hall):
     page, wrong = hall.page, []
     slider = hall.slider("ga.one.temperature")
     for name, selector in TYPED.items():
@@ -112,7 +112,7 @@ def test_what_is_typed_into_keeps_its_keys(hall):
     assert not wrong
 
 
-def test_a_dialog_keeps_its_keys(hall):
+def test_dialog_keeps_page_and_arrow_keys(hall):
     page = hall.page
     page.evaluate(UP)
     top, slider = (
@@ -133,7 +133,7 @@ def test_a_dialog_keeps_its_keys(hall):
     assert at(hall) == 0
 
 
-def test_figures_are_clear_after_a_slider_a_reload_and_in_a_small_window(hall):
+def test_figures_stay_uncovered_after_slider_reload_and_resize(hall):
     def clear() -> None:
         hall.whole()
         hall.rest()
@@ -154,7 +154,7 @@ def test_figures_are_clear_after_a_slider_a_reload_and_in_a_small_window(hall):
     assert not wrong
 
 
-def test_a_clicker_walks_from_a_page_within_the_page_and_arrows_stay_with_a_sketch(visit):
+def test_clicker_walks_from_iframe_and_sketch_keeps_arrow_keys(visit):
     lesson = visit("attention", {"present": "true", **MORE["attention"]}, viewport=HALL)
     lesson.whole()
     frame = framed(lesson)
@@ -174,7 +174,7 @@ def test_a_clicker_walks_from_a_page_within_the_page_and_arrows_stay_with_a_sket
     expect(pad).to_be_focused()
 
 
-def test_a_clicker_walks_from_a_tab_and_arrows_stay_with_it(visit):
+def test_clicker_walks_from_tab_and_tab_keeps_arrow_keys(visit):
     lesson = visit("bert_accuracy", {"present": "true", "lang": "en"}, viewport=HALL)
     tab = lesson.page.get_by_role("tab").first
     lesson.geometry("ba.knife")

@@ -37,7 +37,7 @@ PRINTS = """() => {
 
 
 @pytest.mark.nightly
-def test_ctrl_p_draws_all_benches_before_it_prints(visit):
+def test_print_draws_all_benches_first(visit):
     lesson = visit("vanishing_gradients", {"lang": "en"})
     lesson.page.evaluate(PRINTS)
     lesson.rest()
@@ -49,7 +49,7 @@ def test_ctrl_p_draws_all_benches_before_it_prints(visit):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("slug", SLUGS)
-def test_a_lesson_read_in_the_dark_is_a_handout(visit, slug):
+def test_print_turns_dark_lesson_into_light_handout(visit, slug):
     """Light, as wide as a sheet, with the values in place of the controls; then as it was."""
     lesson = visit(slug, {"lang": "en"}, color_scheme="dark")
     lesson.whole()
@@ -71,7 +71,7 @@ def test_a_lesson_read_in_the_dark_is_a_handout(visit, slug):
     assert page.locator(".seqviz-chart").first.evaluate("(one) => one.chart.json") == before
 
 
-def test_an_order_is_told_on_paper(visit, smollm2):
+def test_print_lists_filter_order(visit, smollm2):
     """It is a control without a field of its own."""
     lesson = visit("gpt", {"lang": "en"})
     bench = lesson.by_key("bench-scores")
@@ -91,7 +91,7 @@ def test_an_order_is_told_on_paper(visit, smollm2):
     )
 
 
-def test_paper_has_the_colors_of_the_light_theme():
+def test_print_css_has_light_theme_colors():
     """They stand in the rules for paper, which a dark page has as well."""
     config = (ROOT / ".streamlit" / "config.toml").read_text("utf-8")
     light = config.partition("[theme.light]")[2].partition("[theme.dark]")[0]

@@ -16,12 +16,12 @@ MOST_BYTES = 100_000
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("scheme", picture.SCHEMES)
-def test_the_app_looks_as_in_the_picture(browser, server, scheme):
+def test_readme_picture_matches_app(browser, server, scheme):
     retained = Image.open(picture.path(scheme))
     assert picture.apart(retained, picture.take(browser, server.url, scheme)) < TOLERANCE
 
 
 @pytest.mark.nightly
-def test_another_page_is_noticed(browser, server):
+def test_readme_picture_comparison_detects_other_page(browser, server):
     other = picture.take(browser, server.url, "light", picture.LINK.replace("lang=en", "lang=zh"))
     assert picture.apart(Image.open(picture.path("light")), other) > 2 * TOLERANCE

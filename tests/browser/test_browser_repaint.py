@@ -124,7 +124,7 @@ SLIDERS = [
 
 
 @pytest.mark.parametrize(("slug", "name", "parameter"), SLIDERS)
-def test_a_part_is_painted_as_the_whole_would_be(page, slug, name, parameter, minilm, smollm2):
+def test_partial_repaint_matches_full_repaint(page, slug, name, parameter, minilm, smollm2):
     bench = getattr(lessons, slug).lesson.benches[name]
     rendered = figures(bench, parameter, dict(controls(bench.declaration))[parameter], VALUES)
     for index, item in enumerate(page.evaluate(COMPARE, [rendered, SIZE])):
@@ -138,7 +138,7 @@ def test_a_part_is_painted_as_the_whole_would_be(page, slug, name, parameter, mi
     ("vanishing_gradients", "reach", "forget_bias"), ("ar_fitting", "process", "sigma"),
     ("transformer", "account", "part"),
 ])  # fmt: skip
-def test_a_hand_paints_in_part(page, slug, name, parameter, minilm, smollm2):
+def test_partial_repaint_is_used_for_slider_moves(page, slug, name, parameter, minilm, smollm2):
     """The sliders that a class moves most; gaining or losing a line takes a whole one."""
     bench = getattr(lessons, slug).lesson.benches[name]
     rendered = figures(bench, parameter, dict(controls(bench.declaration))[parameter], 9)
@@ -173,7 +173,7 @@ MEASURED = r"""async ([figures, size]) => {
 }"""
 
 
-def test_texts_that_keep_their_width_are_not_measured(page):
+def test_partial_repaint_measures_no_text_of_unchanged_width(page):
     """Each measuring makes the browser lay the page out: eight of them were half of a painting."""
     bench = lessons.vanishing_gradients.lesson.benches["reach"]
     rendered = [
@@ -194,7 +194,7 @@ def test_texts_that_keep_their_width_are_not_measured(page):
     ("ar_fitting", "process", "phi", ("0.3", "0.9", "0.5", "0.95"), 0),  # other numbers at an axis
     ("text", "merges", "merges", ("400", "401", "402"), 1),  # words move up; one is new
 ])  # fmt: skip
-def test_no_word_is_measured_twice(page, slug, bench, parameter, values, most):
+def test_partial_repaint_measures_each_word_once(page, slug, bench, parameter, values, most):
     """Nor one that another place has, or other digits."""
     request = getattr(lessons, slug).lesson.benches[bench]
     key = f"{request.prefix}.{parameter}"
@@ -207,7 +207,7 @@ def test_no_word_is_measured_twice(page, slug, bench, parameter, values, most):
         assert len(item["texts"]) <= most, item["texts"]
 
 
-def test_digits_are_as_wide_as_one_another(visit):
+def test_figure_font_digits_have_equal_width(visit):
     """In the letters of a figure, by which a number is as wide as one with other digits."""
     lesson = visit("ar_fitting", {"lang": "en"})
     lesson.geometry("ar.process")
@@ -224,7 +224,7 @@ def test_digits_are_as_wide_as_one_another(visit):
         assert max(of_a_weight) - min(of_a_weight) < 0.02, of_a_weight
 
 
-def test_a_word_in_larger_letters_is_wider(page):
+def test_text_width_grows_with_font_size(page):
     """The digits of a size are no digits of the word."""
     widths = page.evaluate("""async () => {
         const host = document.getElementById("moved"), widths = [];

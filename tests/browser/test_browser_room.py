@@ -36,7 +36,7 @@ def author(room, gates) -> Iterator[LessonPage]:
     lesson.page.close()
 
 
-def test_students_see_what_the_teacher_shows(teacher, student):
+def test_student_page_follows_teacher(teacher, student):
     """A slider moves in all; so does what is chosen, and the place in the lesson."""
     chip = student.page.locator(SHOWN)
     expect(chip).to_contain_text("你看到的就是老师展示的")
@@ -73,7 +73,7 @@ SLOW = """() => {
 }"""
 
 
-def test_a_teacher_on_the_way_to_a_lesson_says_nothing_of_the_one_before(teacher, student):
+def test_teacher_page_sends_no_stale_values_on_navigation(teacher, student):
     """The address is ahead of the figures."""
     after, payload = catalog.LESSONS[1], []
     teacher.slider(PHI).press("PageDown")
@@ -91,7 +91,7 @@ def test_a_teacher_on_the_way_to_a_lesson_says_nothing_of_the_one_before(teacher
     assert all(item["values"] == {} for item in there)
 
 
-def test_a_change_of_page_that_is_lost_is_asked_for_again(teacher, student):
+def test_student_page_recovers_lost_navigation(teacher, student):
     student.page.evaluate(DEAF)
     teacher.rest()
     teacher.page.locator(".st-key-go-next button").click()
@@ -99,7 +99,7 @@ def test_a_change_of_page_that_is_lost_is_asked_for_again(teacher, student):
     expect(student.page.locator(SHOWN)).to_contain_text("你看到的就是老师展示的")
 
 
-def test_a_teacher_at_home_is_followed_and_nothing_is_refused(teacher, student):
+def test_student_page_follows_teacher_home_without_error(teacher, student):
     teacher.rest()
     teacher.page.locator(".st-key-go-previous button").click()
     teacher.page.wait_for_url(lambda url: "ar_fitting" not in url)
@@ -108,7 +108,7 @@ def test_a_teacher_at_home_is_followed_and_nothing_is_refused(teacher, student):
     expect(teacher.page.locator(SHOWN)).not_to_contain_text("could not")
 
 
-def test_who_touches_a_control_goes_an_own_way_and_comes_back(teacher, student):
+def test_student_page_detaches_on_control_change_and_rejoins(teacher, student):
     chip = student.page.locator(SHOWN)
     student.slider(PHI).press("PageUp")
     expect(chip).to_contain_text("老师在")
@@ -119,7 +119,7 @@ def test_who_touches_a_control_goes_an_own_way_and_comes_back(teacher, student):
     expect(student.slider(PHI)).to_have_value("0.7")
 
 
-def test_a_pause_and_a_spotlight_hold_controls(teacher, student):
+def test_pause_and_spotlight_disable_student_benches(teacher, student):
     bench = student.page.locator(".st-key-bench-process")
     other = student.page.locator(".st-key-bench-fit")
     buttons = teacher.page.locator(SHOWN)
@@ -143,7 +143,7 @@ def test_a_pause_and_a_spotlight_hold_controls(teacher, student):
     expect(bench).not_to_have_attribute("inert", "")
 
 
-def test_a_press_is_heard_though_the_room_changes_while_it_is_held(teacher, student):
+def test_room_bar_keeps_press_through_rerender(teacher, student):
     """The chip is made anew with all that it says: in a class, several times a second."""
     page = teacher.page
     bench = student.page.locator(".st-key-bench-process")
@@ -160,7 +160,7 @@ def test_a_press_is_heard_though_the_room_changes_while_it_is_held(teacher, stud
     expect(bench).not_to_have_attribute("inert", "")
 
 
-def test_a_range_of_figures(teacher, student):
+def test_figure_range_disables_benches_outside_it(teacher, student):
     buttons = teacher.page.locator(SHOWN)
     buttons.get_by_role("button", name="From this figure to").click()
     fit = teacher.page.locator(".st-key-bench-fit h2").text_content()
@@ -175,7 +175,7 @@ def test_a_range_of_figures(teacher, student):
     expect(student.page.locator(SHOWN)).not_to_contain_text("班里现在不看这个图")
 
 
-def test_a_part_of_a_lesson_is_opened_where_the_teacher_opens_it(teacher, student, room):
+def test_student_page_opens_tab_with_teacher(teacher, student, room):
     room.at("bert_accuracy", "ba.knife")
     tabs = [item.page.locator(".stTabs [role=tab]") for item in (teacher, student)]
     tabs[0].nth(2).click()
@@ -184,7 +184,7 @@ def test_a_part_of_a_lesson_is_opened_where_the_teacher_opens_it(teacher, studen
     expect(student.page.locator(".st-key-bench-looks")).to_be_in_viewport()
 
 
-def test_a_class_votes_talks_and_votes_again(teacher, student):
+def test_vote_runs_two_rounds_and_reveals_counts(teacher, student):
     votes = [page.page.locator(".seqviz-poll").first for page in (teacher, student)]
     put, answer = votes
     for vote in votes:
@@ -257,7 +257,7 @@ def ask(put: Locator) -> None:
     put.get_by_role("button", name=re.compile("Put it to the vote|Vote anew")).click()
 
 
-def test_a_vote_comes_over_the_page_of_who_follows(student, put):
+def test_vote_sheet_opens_over_following_page(student, put):
     """With a keyboard alone; closed, opened again from the bar, and once more at the next vote."""
     page, bar = student.page, student.page.locator(SHOWN)
     sheet = page.locator(SHEET)
@@ -296,7 +296,7 @@ def test_a_vote_comes_over_the_page_of_who_follows(student, put):
     expect(page.locator(".st-key-ar-predict-decay-done")).to_be_attached()
 
 
-def test_what_is_revealed_goes_when_the_teacher_goes_on(teacher, student, put):
+def test_vote_sheet_closes_when_teacher_moves_on(teacher, student, put):
     ask(put)
     put.get_by_role("button", name="Close").click()
     put.get_by_role("button", name="Reveal").click()
@@ -307,7 +307,7 @@ def test_what_is_revealed_goes_when_the_teacher_goes_on(teacher, student, put):
     expect(student.slider(PHI)).to_have_value("0.7")
 
 
-def test_a_page_loaded_anew_knows_the_open_vote_and_the_own_one(student, put):
+def test_vote_sheet_restores_own_vote_after_reload(student, put):
     ask(put)
     sheet = student.page.locator(SHEET)
     sheet.locator(".option").nth(2).click()
@@ -327,14 +327,14 @@ def test_a_page_loaded_anew_knows_the_open_vote_and_the_own_one(student, put):
     expect(sheet).to_have_count(0)  # it has been there
 
 
-def test_who_comes_late_is_asked_as_well(room, teacher, put):
+def test_vote_sheet_opens_for_late_student(room, teacher, put):
     ask(put)
     late = joined(room.visit, room.code)
     expect(late.page.locator(SHEET).locator(".option").last).to_be_in_viewport()
     late.page.close()
 
 
-def test_who_goes_an_own_way_is_only_told(student, put):
+def test_vote_sheet_stays_closed_for_detached_student(student, put):
     """And comes to the question from another lesson."""
     page, bar = student.page, student.page.locator(SHOWN)
     student.slider(PHI).press("PageUp")
@@ -353,7 +353,7 @@ def test_who_goes_an_own_way_is_only_told(student, put):
     expect(page.locator(SHEET).locator(".option").first).to_be_visible()
 
 
-def test_a_drawing_comes_over_the_page_as_well(student, drawing):
+def test_sketch_sheet_opens_over_following_page(student, drawing):
     student.page.evaluate(TOP)
     drawing.get_by_role("button", name=re.compile("Let the class draw")).click()
     sheet, bar = student.page.locator(SHEET), student.page.locator(SHOWN)
@@ -375,7 +375,7 @@ def test_a_drawing_comes_over_the_page_as_well(student, drawing):
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_bar_takes_one_line_of_a_phone(room, teacher, put, lang):
+def test_room_bar_fits_one_line_on_phone(room, teacher, put, lang):
     phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
     item = room.visit("", {"room": room.code, "lang": lang}, **phone)
     item.titled(Text(lang)("ar_fitting.title"))
@@ -394,7 +394,7 @@ def test_the_bar_takes_one_line_of_a_phone(room, teacher, put, lang):
     item.page.close()
 
 
-def test_answers_on_a_projector_are_no_fields(teacher, put):
+def test_vote_options_on_projector_are_plain_text(teacher, put):
     """They are read there: what looks like a control that is switched off says so of its text."""
     options = put.locator(".option")
     assert options.count() == 3
@@ -408,7 +408,7 @@ def test_answers_on_a_projector_are_no_fields(teacher, put):
     ask(put)
 
 
-def test_a_second_device_takes_the_class_along_when_it_is_used(room, teacher, student):
+def test_teacher_page_on_second_device_leads_class_when_used(room, teacher, student):
     """It is a teacher's by its address, from which the token is gone at once."""
     retained = teacher.page.evaluate("() => JSON.parse(localStorage.getItem('seqviz.room'))")
     token = retained[room.code]["token"]
@@ -428,7 +428,7 @@ def test_a_second_device_takes_the_class_along_when_it_is_used(room, teacher, st
     expect(student.slider(PHI)).to_have_value("0.7")
 
 
-def test_a_room_that_is_none_is_said_and_the_lesson_works(browser, server):
+def test_room_bar_reports_unknown_room_and_lesson_still_works(browser, server):
     """In a page that is not watched: a browser logs by itself that something was not found."""
     context = browser.new_context()
     page = context.new_page()
@@ -444,7 +444,7 @@ def test_a_room_that_is_none_is_said_and_the_lesson_works(browser, server):
     context.close()
 
 
-def test_a_student_sends_what_it_sees_and_the_teacher_goes_on_from_it(teacher, student):
+def test_student_page_sends_its_state_and_teacher_opens_it(teacher, student):
     student.slider(PHI).press("PageUp")
     expect(student.page).to_have_url(re.compile(rf"{re.escape(PHI)}=0\.9"))
     student.page.locator(SHOWN).get_by_role("button", name="发给老师").click()
@@ -474,7 +474,7 @@ ONE_MORE = """() => {
 HARMLESS = HOSTILE.replace("\u202e", "")
 
 
-def test_a_text_is_on_no_projector_before_it_is_approved(room, author):
+def test_shared_text_is_hidden_from_projector_until_approved(room, author):
     """Two students: one writes what the teacher had better read first, one reads the board."""
     teacher, other = room.teacher, room.student
     chips = [item.page.locator(SHOWN) for item in (teacher, author, other)]
@@ -536,7 +536,7 @@ def test_a_text_is_on_no_projector_before_it_is_approved(room, author):
     expect(visible).not_to_contain_text("to read")
 
 
-def test_what_is_shown_of_a_student_has_its_text_only_when_that_is_asked_for(room, gates):
+def test_sent_state_shows_its_text_only_on_request(room, gates):
     teacher, author = room.teacher, room.student
     author.page.locator(".st-key-bench-watch").evaluate("one => one.scrollIntoView()")
     field = author.page.locator(".st-key-ga-watch-characters input")
@@ -555,7 +555,7 @@ def test_what_is_shown_of_a_student_has_its_text_only_when_that_is_asked_for(roo
     expect(teacher.page).to_have_url(re.compile("Idiots"))
 
 
-def test_a_teacher_sees_where_all_are(teacher, student):
+def test_seat_dots_show_where_students_are(teacher, student):
     """A dot for each student, at a figure and at a goal; nobody's name."""
     chip = teacher.page.locator(SHOWN)
     name = student.page.locator(f"{SHOWN} .name").inner_text()
@@ -573,7 +573,7 @@ def test_a_teacher_sees_where_all_are(teacher, student):
     expect(dots).to_have_count(0)
 
 
-def test_who_goes_to_another_lesson_goes_an_own_way(teacher, student):
+def test_student_page_detaches_on_lesson_change(teacher, student):
     student.rest()
     student.page.locator(".st-key-go-next button").click()
     student.titled(Text("zh")(f"{catalog.LESSONS[1].slug}.title"))
@@ -588,7 +588,7 @@ def test_who_goes_to_another_lesson_goes_an_own_way(teacher, student):
     expect(student.slider(PHI)).to_have_value("0.7")
 
 
-def test_who_comes_by_the_link_asks_for_one_page(room, teacher, browser, server):
+def test_room_link_navigates_exactly_once(room, teacher, browser, server):
     context = browser.new_context()
     page = context.new_page()
     page.add_init_script("window.went = 0; addEventListener('popstate', () => (window.went += 1))")
@@ -622,7 +622,7 @@ def has_told_its_looks(student) -> None:
     student.rest()
 
 
-def test_a_figure_follows_a_drag_and_nothing_is_asked_for(teacher, student):
+def test_student_figure_follows_drag_without_requests(teacher, student):
     """In two languages at once: each is sent its own."""
     requests: list[str] = []
     student.page.on(
@@ -651,7 +651,7 @@ def test_a_figure_follows_a_drag_and_nothing_is_asked_for(teacher, student):
     assert requests == []
 
 
-def test_who_looks_at_it_otherwise_asks_for_the_own_picture(teacher, student):
+def test_student_figure_with_own_setting_requests_own_picture(teacher, student):
     """A setting of the own that the teacher's page has not: what is sent is not painted."""
     has_told_its_looks(student)
     student.page.evaluate("""() => {
@@ -665,7 +665,7 @@ def test_who_looks_at_it_otherwise_asks_for_the_own_picture(teacher, student):
     student.page.evaluate("delete window.seqvizLiveBench('ar.process').currentQuery")
 
 
-def test_the_end_is_told_and_leaves_the_page(teacher, student):
+def test_room_bar_reports_end_and_lesson_still_works(teacher, student):
     """The last one: there is no room behind it."""
     teacher.page.on("dialog", lambda dialog: dialog.accept())
     teacher.page.locator(SHOWN).get_by_role("button", name="End").click()

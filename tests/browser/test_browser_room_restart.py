@@ -86,7 +86,7 @@ def until(page: Page, condition: str) -> None:
                            timeout=BACK_MS)  # fmt: skip
 
 
-def test_a_class_is_back_with_its_teacher_and_its_votes(school, own_server):
+def test_room_restores_teacher_and_votes_after_server_kill(school, own_server):
     """Killed while a vote is open and the door is closed; one has voted before, one has not."""
     teacher, first, second = school.teacher, school.student("zh"), school.student("en")
     put = teacher.locator(".seqviz-poll").first
@@ -127,7 +127,7 @@ def test_a_class_is_back_with_its_teacher_and_its_votes(school, own_server):
 @pytest.mark.nightly
 @pytest.mark.timing
 @pytest.mark.parametrize("silence_s", [0, 60])
-def test_a_class_of_20_is_as_before_within_seconds_of_a_restart(school, own_server, silence_s):
+def test_room_restores_20_students_within_ten_seconds(school, own_server, silence_s):
     """Each has voted, and the door is closed; counted from the first answer of the new process."""
     teacher = school.teacher
     students = [school.student("en") for _ in range(20)]
@@ -157,7 +157,7 @@ def test_a_class_of_20_is_as_before_within_seconds_of_a_restart(school, own_serv
     assert took < 10.0
 
 
-def test_a_link_makes_a_teacher_where_it_is_proved_and_takes_nobodys_right(school):
+def test_teacher_link_grants_role_only_with_valid_token(school):
     """Without a language in it, too; a forged one opened by the teacher, and by somebody else."""
     teacher, code = school.teacher, school.code
     token = teacher.evaluate(f"() => {KEPT}")[code]["token"]
@@ -178,7 +178,7 @@ def test_a_link_makes_a_teacher_where_it_is_proved_and_takes_nobodys_right(schoo
     assert own.evaluate(f"() => {KEPT}")[code]["token"] == token
 
 
-def test_a_mistyped_code_is_said_without_asking_the_server(browser, own_server):
+def test_join_form_rejects_mistyped_code_without_request(browser, own_server):
     """A letter is wrong, two are swapped; a Chinese keyboard's wide letters are read."""
     context = browser.new_context()
     page, request = context.new_page(), []
@@ -203,7 +203,7 @@ def test_a_mistyped_code_is_said_without_asking_the_server(browser, own_server):
     context.close()
 
 
-def test_a_teacher_whose_room_is_lost_reads_so_and_opens_a_new_one(browser, tmp_path):
+def test_teacher_page_reports_lost_room_and_opens_new_one(browser, tmp_path):
     """A server that starts with another key, as a Space without the secret does."""
     keys = {name: {"SEQVIZ_ROOM_KEY": name * 43, "SEQVIZ_CACHE": str(tmp_path)} for name in "ab"}
     with serve(environment=keys["a"]) as server, school_of(browser, server) as school:
@@ -221,7 +221,7 @@ def test_a_teacher_whose_room_is_lost_reads_so_and_opens_a_new_one(browser, tmp_
         expect(phone.locator(SHOWN)).to_contain_text(Text("zh")("room.ended"), timeout=BACK_MS)
 
 
-def test_a_seat_is_closed_with_what_it_has_sent(school, own_server):
+def test_closed_seat_loses_sent_state_and_stays_closed(school, own_server):
     teacher, student = school.teacher, school.student("zh")
     student.locator(SHOWN).get_by_role("button", name="发给老师").click()
     chip = teacher.locator(SHOWN)

@@ -127,7 +127,7 @@ def tolerance(position) -> np.ndarray:
     return 2 * EPS * (1 + np.asarray(position, float))
 
 
-def test_the_values_are_those_of_the_library(drawing):
+def test_sinusoid_values_match_library(drawing):
     page, positions = drawing().page, [0, 1, 2, 17, 999, 5000, 9999]
     bases = {2: 10000.0, 7: 1.5, 64: 100.0, 511: 10000.0, 512: 1000000.0}
     for width, base in bases.items():
@@ -148,7 +148,7 @@ def test_the_values_are_those_of_the_library(drawing):
         {"positions": 2, "d_model": 2, "base": 1.5, "position": 1},
     ],
 )
-def test_the_column_told_to_screen_readers_is_the_encoding(drawing, values):
+def test_sinusoid_screen_reader_column_matches_encoding(drawing, values):
     page = drawing(values)
     position = (VALUES | values)["position"]
     truth = expected(values)[position]
@@ -156,7 +156,7 @@ def test_the_column_told_to_screen_readers_is_the_encoding(drawing, values):
     expect(page.host.locator("caption")).to_have_text(f"Encoding of position {position}")
 
 
-def test_the_colors_are_the_values(drawing):
+def test_sinusoid_colors_match_values(drawing):
     values = {"positions": 10, "d_model": 4, "position": 9, "dimension": 3}
     page, truth = drawing(values), expected(values)
     for position in range(9):
@@ -198,7 +198,7 @@ def moves(page) -> dict[str, float]:
 
 
 @pytest.mark.timing
-def test_a_slider_changes_the_picture_at_once_also_without_the_server(browser, tmp_path):
+def test_sinusoid_sliders_redraw_in_time_with_and_without_server(browser, tmp_path):
     context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US")
     context.set_default_timeout(PATIENCE)
     try:
@@ -233,7 +233,7 @@ def test_a_slider_changes_the_picture_at_once_also_without_the_server(browser, t
 
 @pytest.mark.nightly
 @pytest.mark.timing
-def test_the_largest_table_is_drawn_in_time(drawing):
+def test_sinusoid_draws_largest_table_in_time(drawing):
     page = drawing({"positions": 10000, "d_model": 512}, device_scale_factor=2)
     times = []
     for index in range(5, 15):
@@ -244,7 +244,7 @@ def test_the_largest_table_is_drawn_in_time(drawing):
 
 
 @pytest.mark.timing  # a hand that pauses is a hand that rests
-def test_what_is_chosen_reaches_the_server_once_the_hand_rests(drawing):
+def test_sinusoid_debounces_reports_to_server(drawing):
     page = drawing()
     for position in ("3", "9", "17"):  # without a rest
         page.slider("positions").fill(position)
@@ -260,7 +260,7 @@ def test_what_is_chosen_reaches_the_server_once_the_hand_rests(drawing):
     assert page.reports(3) == payload
 
 
-def test_a_link_moves_the_controls_and_the_same_values_can_be_chosen_again(drawing):
+def test_sinusoid_follows_link_and_reports_next_change(drawing):
     page = drawing()
     page.slider("dimension").fill("8")
     assert page.reports(1) == {**VALUES, "dimension": 8}
@@ -277,7 +277,7 @@ def test_a_link_moves_the_controls_and_the_same_values_can_be_chosen_again(drawi
 
 
 @pytest.mark.nightly
-def test_a_late_answer_of_the_server_does_not_turn_the_controls_back(drawing):
+def test_sinusoid_ignores_late_server_answer(drawing):
     chosen = drawing().canvas.evaluate(
         """(canvas, values) => {
             const {drawing} = canvas.closest(".seqviz-sinusoid");
@@ -297,7 +297,7 @@ def test_a_late_answer_of_the_server_does_not_turn_the_controls_back(drawing):
 
 
 @pytest.mark.nightly
-def test_a_link_does_not_pull_a_slider_out_of_a_hand(drawing):
+def test_sinusoid_ignores_link_while_slider_is_pressed(drawing):
     page = drawing()
     page.lesson.rest()  # places are measured once the page has its final width
     box = page.slider("position").bounding_box()
@@ -310,7 +310,7 @@ def test_a_link_does_not_pull_a_slider_out_of_a_hand(drawing):
 
 
 @pytest.mark.timing  # a hand that pauses is a hand that rests
-def test_the_pointer_picks_position_and_dimension(drawing):
+def test_sinusoid_pointer_picks_position_and_dimension(drawing):
     page = drawing()
     page.lesson.rest()  # places are measured once the page has its final width
     mouse = page.page.mouse
@@ -332,7 +332,7 @@ def test_the_pointer_picks_position_and_dimension(drawing):
 
 
 @pytest.mark.nightly
-def test_a_clock_and_the_wave_can_be_pressed(drawing):
+def test_sinusoid_clock_and_wave_clicks_set_values(drawing):
     page = drawing({"layout": "halves"})
     page.lesson.rest()  # places are measured once the page has its final width
     dial, point = page.canvas.evaluate(
@@ -351,14 +351,14 @@ def test_a_clock_and_the_wave_can_be_pressed(drawing):
 
 
 @pytest.mark.nightly
-def test_a_finger_picks_too(drawing):
+def test_sinusoid_tap_picks_position_and_dimension(drawing):
     page = drawing(viewport={"width": 420, "height": 900}, has_touch=True)
     page.lesson.rest()  # places are measured once the page has its final width
     page.page.touchscreen.tap(*page.place(50.5 / 64, 3.5 / 64))
     page.shows(position=50, dimension=3)
 
 
-def test_every_slider_has_a_name_and_obeys_the_keyboard(drawing):
+def test_sinusoid_sliders_have_names_and_respond_to_keys(drawing):
     page = drawing()
     for name in ("positions", "d_model", "base", "position", "dimension"):
         slider = page.page.get_by_role("slider", name=WORDS[name], exact=True)
@@ -378,7 +378,7 @@ def test_every_slider_has_a_name_and_obeys_the_keyboard(drawing):
 
 
 @pytest.mark.nightly
-def test_position_and_dimension_stay_inside_a_smaller_table(drawing):
+def test_sinusoid_clamps_position_and_dimension_to_smaller_table(drawing):
     page = drawing({"position": 60, "dimension": 60})
     page.slider("positions").fill("0")
     page.slider("d_model").fill("0")
@@ -389,13 +389,13 @@ def test_position_and_dimension_stay_inside_a_smaller_table(drawing):
 
 
 @pytest.mark.nightly
-def test_impossible_values_are_not_drawn(drawing):
+def test_sinusoid_replaces_impossible_values(drawing):
     page = drawing({"base": 1, "positions": 0, "d_model": "x", "layout": "spiral", "position": -3})
     page.shows(positions=1, position=0)
 
 
 @pytest.mark.parametrize("width", first_only([1280, 700, 420, 340]))
-def test_nothing_is_cut_off(drawing, width):
+def test_sinusoid_fits_every_window_width(drawing, width):
     page = drawing({"positions": 10000, "d_model": 512}, viewport={"width": width, "height": 900})
     page.lesson.rest()
     picture, side = (page.host.locator(part).bounding_box() for part in (".picture", ".controls"))
@@ -414,7 +414,7 @@ def test_nothing_is_cut_off(drawing, width):
 
 
 @pytest.mark.nightly
-def test_the_presenter_s_type_is_larger_and_the_picture_is_whole(sample):
+def test_sinusoid_in_presenter_mode_enlarges_type_and_stays_whole(sample):
     with sample.watched() as visit:
         page = Drawing(visit("", {"present": "true"}))
         plan = page.canvas.evaluate("(c) => c.closest('.seqviz-sinusoid').drawing.plan")
@@ -425,7 +425,7 @@ def test_the_presenter_s_type_is_larger_and_the_picture_is_whole(sample):
 
 
 @pytest.mark.nightly
-def test_in_the_dark_zero_is_the_page_s_background(drawing):
+def test_sinusoid_zero_matches_dark_page_background(drawing):
     values = {"positions": 10, "d_model": 4, "position": 9, "dimension": 3}
     page = drawing(values, color_scheme="dark")
     assert page.color(0.05, 0.125)[:3] == [17, 22, 29]  # sin 0
@@ -434,7 +434,7 @@ def test_in_the_dark_zero_is_the_page_s_background(drawing):
 
 
 @pytest.mark.nightly
-def test_a_switch_of_theme_paints_anew(drawing):
+def test_sinusoid_repaints_on_theme_change(drawing):
     values = {"positions": 10, "d_model": 4, "position": 9, "dimension": 3}
     page = drawing(values)
     assert page.color(0.05, 0.125)[:3] == [255, 255, 255]
@@ -447,7 +447,7 @@ def test_a_switch_of_theme_paints_anew(drawing):
 
 
 @pytest.mark.nightly
-def test_the_pixels_of_the_screen_are_used(drawing):
+def test_sinusoid_uses_device_pixel_ratio(drawing):
     page = drawing(device_scale_factor=2)
     width, box = page.canvas.evaluate("(c) => c.width"), page.canvas.bounding_box()
     assert width == round(2 * box["width"])
@@ -455,7 +455,7 @@ def test_the_pixels_of_the_screen_are_used(drawing):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["png", "svg"])
-def test_the_picture_can_be_saved(drawing, tmp_path, kind):
+def test_sinusoid_saves_picture_as_png_and_svg(drawing, tmp_path, kind):
     page = drawing()
     button = page.lesson.by_key(f"{BENCH}.picture").locator(f"button[data-kind={kind}]")
     with page.page.expect_download() as coming:

@@ -70,7 +70,7 @@ ENDS = """(host) => {
 }"""
 
 
-def test_a_curve_drawn_with_the_mouse_stays_on_its_axes(visit):
+def test_sketch_curve_by_mouse_keeps_its_axes(visit):
     lesson = visit("vanishing_gradients", {"lang": "en"})
     sketch = sketch_of(lesson, "vanishing_gradients")
     expect(sketch.locator("button.primary")).to_be_disabled()
@@ -110,7 +110,7 @@ def sketch_of_computed(lesson, slug: str):
     return lesson.page.locator(f".st-key-{code}-sketch-{PLACES[slug]}-drawing .seqviz-sketch")
 
 
-def test_bars_drawn_with_a_finger(visit):
+def test_sketch_draws_bars_by_touch_without_scrolling(visit):
     lesson = visit("ar_fitting", {"lang": "zh"}, **PHONE)
     sketch = sketch_of(lesson, "ar_fitting")
     finger = lesson.page.context.new_cdp_session(lesson.page)
@@ -134,7 +134,7 @@ def test_bars_drawn_with_a_finger(visit):
     expect(sketch.locator(".result")).to_contain_text("平均相差")
 
 
-def test_a_cell_chosen_with_keys_alone(visit):
+def test_sketch_selects_cell_by_keyboard(visit):
     lesson = visit("bert_accuracy", {"lang": "en", "ba.part": "weights"})
     sketch = sketch_of(lesson, "bert_accuracy")
     keys = lesson.page.keyboard
@@ -158,7 +158,7 @@ def test_a_cell_chosen_with_keys_alone(visit):
     expect(sketch.locator(".result")).to_contain_text(f"{error:.3g} percentage points")
 
 
-def test_a_curve_drawn_with_keys_alone_and_three_hundred_that_are_one_path(visit):
+def test_sketch_draws_curve_by_keyboard_and_300_sketches_as_one_path(visit):
     """A few places are enough: between them it is straight, and level beyond."""
     lesson = visit("vanishing_gradients", {"lang": "en"})
     sketch = sketch_of(lesson, "vanishing_gradients")
@@ -208,7 +208,7 @@ def teacher(visit):
     return lesson
 
 
-def test_a_class_draws_and_the_computed_line_lands_on_its_cloud(visit, teacher):
+def test_sketch_of_class_is_revealed_with_computed_line(visit, teacher):
     slug = "vanishing_gradients"
     code = re.search(r"room=(\w+)", teacher.page.url)[1]
     student = visit("", {"room": code, "lang": "zh"}, **PHONE)

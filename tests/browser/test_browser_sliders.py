@@ -65,7 +65,7 @@ def read(lesson: LessonPage) -> list[str]:
     return values.locator("visible=true").all_inner_texts()
 
 
-def test_the_picture_moves_with_the_hand_and_the_page_hears_of_it_at_rest(lesson, visit):
+def test_slider_drag_updates_figure_and_commits_at_rest(lesson, visit):
     page = lesson.page
     before, sent = lesson.geometry(BENCH), lesson.sent
     numbers = read(lesson)
@@ -94,7 +94,7 @@ def test_the_picture_moves_with_the_hand_and_the_page_hears_of_it_at_rest(lesson
     assert read(lesson) == observed
 
 
-def test_a_hand_that_comes_back_to_where_it_rested_sees_what_it_saw_there(lesson):
+def test_slider_return_to_committed_value_restores_figure(lesson):
     lesson.slider(KEY).press("ArrowRight")
     committed, numbers = lesson.geometry(BENCH), read(lesson)
     badge = lesson.page.locator(f"{css_class(BENCH + '.footer')} .stMarkdownBadge >> visible=true")
@@ -111,7 +111,7 @@ def test_a_hand_that_comes_back_to_where_it_rested_sees_what_it_saw_there(lesson
     assert read(lesson) == numbers
 
 
-def test_what_is_drawn_under_a_hand_does_not_come_back_after_it(lesson, visit):
+def test_slider_drag_is_not_reverted_by_stale_page_run(lesson, visit):
     """Something else is set, and the page draws it with the value from which the hand has gone."""
     page, slider = lesson.page, lesson.slider(KEY)
     switch = lesson.by_key("ar.process.shuffle").locator("input")
@@ -143,7 +143,7 @@ def test_what_is_drawn_under_a_hand_does_not_come_back_after_it(lesson, visit):
     assert read(again) == read(lesson)
 
 
-def test_the_help_of_a_readout_answers_under_a_hand(lesson):
+def test_readout_help_opens_after_slider_move(lesson):
     before = lesson.geometry(BENCH)
     lesson.slider(KEY).press("ArrowRight")
     lesson.changed(BENCH, before)
@@ -152,7 +152,7 @@ def test_the_help_of_a_readout_answers_under_a_hand(lesson):
     expect(lesson.page.get_by_role("tooltip")).to_be_visible()
 
 
-def test_one_request_at_a_time_and_none_for_what_has_been_overtaken(lesson):
+def test_slider_keeps_one_request_in_flight_and_skips_stale_values(lesson):
     page = lesson.page
     open_now, maximum, query = set(), [0], []
 
@@ -180,7 +180,7 @@ def test_one_request_at_a_time_and_none_for_what_has_been_overtaken(lesson):
     assert f"{KEY}=0.99" in query[-1]
 
 
-def test_a_hand_that_stops_is_not_behind_pictures_of_where_it_was(lesson):
+def test_slider_final_value_is_not_blocked_by_pending_requests(lesson):
     """A busy class: what hands on the move ask for is not answered."""
     page, held, request = lesson.page, [], []
     before = lesson.geometry(BENCH)
@@ -211,7 +211,7 @@ def test_a_hand_that_stops_is_not_behind_pictures_of_where_it_was(lesson):
         route.fulfill(status=204)
 
 
-def test_the_next_step_is_there_before_the_hand_takes_it(visit):
+def test_slider_prefetches_next_step(visit):
     lesson = visit("ar_fitting")
     page, request = lesson.page, []
     lesson.geometry(BENCH)
@@ -227,7 +227,7 @@ def test_the_next_step_is_there_before_the_hand_takes_it(visit):
     assert again.geometry(BENCH) == last
 
 
-def test_a_step_that_was_fetched_for_another_text_is_not_shown(visit):
+def test_slider_prefetch_is_not_reused_for_other_text(visit):
     """A student's own text is in no address, and is told apart all the same."""
     words, step = "ga.watch.characters", "ga.watch.step"
     lesson = visit("gates", {"lang": "en", words: "one two"})
@@ -245,7 +245,7 @@ def test_a_step_that_was_fetched_for_another_text_is_not_shown(visit):
     assert other.geometry("ga.watch") == pictures[1] != pictures[0]
 
 
-def test_a_slider_with_few_places_needs_no_request_once_it_has_rested(visit):
+def test_slider_with_few_values_prefetches_all(visit):
     lesson = visit("attention")
     page, request = lesson.page, []
     bench, key = "at.by_hand", "at.by_hand.query"
@@ -261,7 +261,7 @@ def test_a_slider_with_few_places_needs_no_request_once_it_has_rested(visit):
     assert [item.url for item in request if AHEAD not in item.headers] == []
 
 
-def test_keys(lesson):
+def test_slider_keys_set_expected_values(lesson):
     slider = lesson.page.locator(slider_input(KEY))
     written = lesson.page.get_by_label("φ: exact value").first
     moves = {
@@ -286,7 +286,7 @@ OUTSIDE = ("1.5", "-5", "−1,3", "2e3", "1e999")
 UNREAD = ("1/3", "0.3 0.5", "φ", "1,000,000", "nan", "0x1", "--1", "1.2.3", "٣")
 
 
-def test_an_exact_value_is_read_as_it_is_meant(lesson):
+def test_exact_value_field_normalizes_input(lesson):
     page = lesson.page
     box, note = page.get_by_label("φ: exact value").first, noted(lesson)
     for typed, meant in MEANT.items():
@@ -299,7 +299,7 @@ def test_an_exact_value_is_read_as_it_is_meant(lesson):
     expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=0\.305"))
 
 
-def test_a_text_that_is_no_value_is_said_and_changes_nothing(lesson):
+def test_exact_value_field_rejects_invalid_text(lesson):
     page = lesson.page
     box, note = page.get_by_label("φ: exact value").first, noted(lesson)
     box.fill("0.123")
@@ -339,7 +339,7 @@ def test_a_text_that_is_no_value_is_said_and_changes_nothing(lesson):
     expect(page).to_have_url(re.compile(rf"{re.escape(KEY)}=1\.2"))
 
 
-def test_what_is_rounded_is_said(lesson):
+def test_exact_value_field_reports_rounding(lesson):
     page = lesson.page
     box, note = page.get_by_label("φ: exact value").first, noted(lesson)
     box.fill("0.305")  # ten parts of a step of 0.01
@@ -359,7 +359,7 @@ def test_what_is_rounded_is_said(lesson):
     horizon.press("Escape")
 
 
-def test_the_keys_of_an_exact_value(lesson):
+def test_exact_value_field_steps_by_keyboard(lesson):
     page = lesson.page
     box = page.get_by_label("φ: exact value").first
     moves = {"ArrowUp": "0.81", "ArrowDown": "0.79", "Shift+ArrowUp": "0.801", "PageUp": "0.9",
@@ -380,7 +380,7 @@ def test_the_keys_of_an_exact_value(lesson):
         expect(box).to_have_attribute(name, value)
 
 
-def test_the_seed_is_read_as_it_is_meant(lesson):
+def test_seed_field_normalizes_input_and_rejects_invalid_text(lesson):
     page, key = lesson.page, "ar.process.seed"
     box, note = page.get_by_role("spinbutton", name="Random seed").first, noted(lesson, key)
     for typed in ("４２", "+42", "4.2e1", "42.0"):
@@ -410,7 +410,7 @@ def noted(lesson: LessonPage, key: str = KEY):
     return lesson.page.locator(f"{css_class(key + '.slider')} .note")
 
 
-def test_what_a_screen_reader_says(lesson):
+def test_slider_announces_value_to_screen_reader(lesson):
     page = lesson.page
     slider = page.get_by_role("slider", name="φ", exact=True)
     slider.dblclick()
@@ -427,7 +427,7 @@ def test_what_a_screen_reader_says(lesson):
     assert page.get_by_role("spinbutton", name="φ: exact value").count() == 1
 
 
-def test_where_the_route_fails_the_page_works_as_without_it(beginning):
+def test_slider_works_when_live_route_fails(beginning):
     lesson, failures = beginning, []
     page = lesson.page
     page.on("pageerror", lambda error: failures.append(error))
@@ -450,7 +450,7 @@ def test_where_the_route_fails_the_page_works_as_without_it(beginning):
 
 
 @pytest.mark.nightly  # by day the route alone fails
-def test_a_server_that_dies_in_a_drag(browser, tmp_path):
+def test_slider_recovers_when_server_dies_during_drag(browser, tmp_path):
     with serve(environment={"HF_HUB_OFFLINE": "1"}) as server:
         page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
         failures = []
@@ -471,7 +471,7 @@ def test_a_server_that_dies_in_a_drag(browser, tmp_path):
         page.context.close()
 
 
-def test_a_finger_on_the_slider_does_not_scroll_the_page(visit):
+def test_slider_touch_does_not_scroll_page(visit):
     phone = {"viewport": {"width": 420, "height": 800}, "has_touch": True, "is_mobile": True}
     lesson = visit("ar_fitting", **phone)
     page = lesson.page
@@ -490,7 +490,7 @@ def test_a_finger_on_the_slider_does_not_scroll_the_page(visit):
     assert slider.bounding_box()["y"] == top
 
 
-def test_on_a_phone_a_picture_stays_in_sight_and_nothing_covers_its_controls(visit):
+def test_client_picture_on_phone_stays_in_view_clear_of_controls(visit):
     """The one that has its controls inside; what is below them comes after them."""
     lesson = visit("positions", viewport={"width": 420, "height": 900}, has_touch=True)
     page = lesson.page
@@ -516,7 +516,7 @@ def test_on_a_phone_a_picture_stays_in_sight_and_nothing_covers_its_controls(vis
     }""")  # fmt: skip
 
 
-def test_a_lesson_is_entered_as_it_was_left(visit):
+def test_lesson_reopens_with_last_settings(visit):
     lesson = visit("ar_fitting", {"lang": "en"})
     page = lesson.page
     lesson.geometry(BENCH)
@@ -538,7 +538,7 @@ def test_a_lesson_is_entered_as_it_was_left(visit):
     (["down 0", "up", "down 0", "wait"], True, 0),  # a second press begins before the first is over
     (["down 2", "wait"], False, 0),  # a menu opens, and nobody says when it is let go
 ])  # fmt: skip
-def test_a_button_that_is_held_is_not_made_anew(scripts, events, held, draws):
+def test_track_press_defers_rebuild_of_pressed_button(scripts, events, held, draws):
     """In a room, where much is made anew while a finger is down (`trackPress`)."""
     scripts.clock.install()
     scripts.evaluate("""async () => {
@@ -565,7 +565,7 @@ def test_a_button_that_is_held_is_not_made_anew(scripts, events, held, draws):
 
 
 @pytest.mark.parametrize("older", [False, True])
-def test_a_hand_that_goes_back_before_the_page_has_drawn_is_heard(scripts, older):
+def test_slider_reports_value_restored_before_page_run(scripts, older):
     """The page was told 0.7, still shows 0.8, and would go to 0.7 after the hand has gone back.
 
     older: it draws what it was told before that, 0.8, while the hand is there again.
@@ -655,12 +655,12 @@ ALONE = r"""async (hand) => {
         "a page that is told where the hand rests draws nothing",
         "a page whose drawing waits draws once more",
         "a page whose drawing came before it knew draws once more"])  # fmt: skip
-def test_the_order_of_answers(scripts, hand, painted):
+def test_live_bench_orders_answers_and_page_figures(scripts, hand, painted):
     body = f"async ({{ place, answer, reply, source, turn, rest }}) => {{ {hand} }}"
     assert scripts.evaluate(f"() => ({ALONE})({body})") == painted
 
 
-def test_an_answer_that_comes_after_the_page_has_drawn_another_figure_is_old(lesson):
+def test_live_bench_ignores_answer_older_than_page_figure(lesson):
     """The slider is left, another view is opened, and only then the route answers."""
     page, held = lesson.page, []
     page.route("**/live/**", lambda route: held.append(route))
@@ -676,7 +676,7 @@ def test_an_answer_that_comes_after_the_page_has_drawn_another_figure_is_old(les
     expect(page.locator(COPY)).to_have_count(0)
 
 
-def test_a_hand_that_comes_back_to_where_the_page_is_leaves_its_own_words(lesson):
+def test_slider_return_to_page_value_removes_readout_copy(lesson):
     """No run follows: nothing else would take the copy away."""
     page = lesson.page
     before = lesson.geometry(BENCH)
@@ -694,7 +694,7 @@ def test_a_hand_that_comes_back_to_where_the_page_is_leaves_its_own_words(lesson
     assert lesson.sent == sent
 
 
-def test_a_script_that_the_line_has_lost_is_asked_for_once_more(server, browser):
+def test_slider_script_is_retried_after_lost_request(server, browser):
     context = browser.new_context()
     page = context.new_page()
     lost = []
@@ -714,7 +714,7 @@ def test_a_script_that_the_line_has_lost_is_asked_for_once_more(server, browser)
     context.close()
 
 
-def test_the_slope_slider_changes_the_chart_without_the_server(visit):
+def test_slope_slider_updates_chart_without_server(visit):
     """It lives in the browser; on a page of its own, where nothing above it was moved before."""
     lesson = visit("ar_fitting", {"lang": "en"})
     bench = "ar.by_hand"
@@ -759,7 +759,7 @@ CHART = """async ([closed, figures]) => {
 }"""
 
 
-def test_a_chart_without_its_library_shows_what_it_was_told_last(server, browser):
+def test_chart_shows_last_update_after_library_retry(server, browser):
     page = browser.new_page()
     page.goto(f"{server.url}/app/static/bench/chart.js")
     requests: list[str] = []
@@ -775,7 +775,7 @@ def test_a_chart_without_its_library_shows_what_it_was_told_last(server, browser
     page.close()
 
 
-def test_a_chart_in_a_closed_tab_shows_what_it_was_told_last(scripts):
+def test_chart_in_closed_tab_shows_last_update(scripts):
     scripts.evaluate(CHART, [True, ["before", "after"]])
 
 
@@ -802,7 +802,7 @@ NARROW = """async () => {
 }"""
 
 
-def test_a_chart_is_painted_when_there_is_room(scripts):
+def test_chart_waits_for_room_before_painting(scripts):
     """Without room for a label Plotly puts a title at -Infinity, which the console tells."""
     messages: list[str] = []
     scripts.on("console", lambda item: messages.append(item.text) if item.type == "error" else None)

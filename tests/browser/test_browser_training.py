@@ -32,7 +32,7 @@ def epochs_shown(lesson, more_than: int) -> int:
 
 
 @pytest.mark.timing
-def test_the_loss_curve_grows_and_a_run_can_be_stopped_or_comes_to_its_end(visit):
+def test_training_grows_loss_curve_and_can_be_cancelled_or_finish(visit):
     lesson = visit("ar_fitting", LARGE)
     start, cancel = (
         lesson.by_key(f"{BENCH}.{name}").get_by_role("button", name=TEXT(f"work.{name}"))

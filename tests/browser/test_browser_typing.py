@@ -49,7 +49,7 @@ def strips(lesson) -> str:
     return lesson.figure(BENCH).get_by_role("img").first.get_attribute("aria-label")
 
 
-def test_the_picture_follows_each_letter_and_the_page_hears_of_the_text_once(page):
+def test_text_field_updates_figure_per_key_and_commits_once(page):
     page.box.fill(TYPED[0])
     page.box.press("Enter")
     page.rest()
@@ -74,7 +74,7 @@ def test_the_picture_follows_each_letter_and_the_page_hears_of_the_text_once(pag
     assert page.page.evaluate("(bench) => seqvizLiveBench(bench).pending.size", BENCH) == 0
 
 
-def test_letters_of_a_sign_that_is_being_made_are_no_text_yet(page):
+def test_text_field_ignores_input_during_composition(page):
     before = page.page.evaluate(PICTURES, BENCH)
     page.box.evaluate(COMPOSING)
     page.rest()
@@ -85,7 +85,7 @@ def test_letters_of_a_sign_that_is_being_made_are_no_text_yet(page):
     page.page.wait_for_function(FOLLOWED, arg=[BENCH, before])
 
 
-def test_who_takes_back_what_was_typed_sees_the_page_s_own_picture(page):
+def test_text_field_undo_restores_committed_figure(page):
     own = strips(page)
     page.box.press("End")
     page.box.press_sequentially("!!")
@@ -97,7 +97,7 @@ def test_who_takes_back_what_was_typed_sees_the_page_s_own_picture(page):
     assert page.page.evaluate("(bench) => seqvizLiveBench(bench).pending.size", BENCH) == 0
 
 
-def test_what_was_typed_on_a_page_that_is_left_is_not_in_its_pictures_later(page):
+def test_text_field_discards_draft_when_page_is_left(page):
     page.box.press("End")
     page.box.press_sequentially("!!")
     page.page.wait_for_function(FOLLOWED, arg=[BENCH, page.page.evaluate(PICTURES, BENCH) - 1])

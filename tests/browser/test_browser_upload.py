@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 BENCH = "ar.real"
 
 
-def test_a_file_is_drawn_and_follows_the_hand(visit):
+def test_upload_draws_file_and_follows_slider(visit):
     """A series with a period of 13 steps and a trend, which is forecast 20 steps ahead.
 
     Its file has the newest row first, and what is said of that stays while the hand moves.

@@ -87,7 +87,7 @@ def is_as_it_was(lesson, picture: str) -> None:
 
 
 @pytest.mark.parametrize("width", first_only((1280, 390)))
-def test_each_way_is_one_step_and_what_was_set_is_there_again(visit, width):
+def test_navigation_adds_one_history_step_and_restores_settings(visit, width):
     lesson = visit("ar_fitting", {"lang": "en"}, viewport={"width": width, "height": 844})
     page = lesson.page
     picture = set_phi(lesson)
@@ -124,7 +124,7 @@ def test_each_way_is_one_step_and_what_was_set_is_there_again(visit, width):
         is_as_it_was(lesson, picture)
 
 
-def test_the_language_is_a_step_too_and_back_to_the_defaults_leads_there(visit):
+def test_navigation_back_undoes_language_change_and_settings(visit):
     lesson = visit("ar_fitting", {"lang": "en"})
     page = lesson.page
     set_phi(lesson)
@@ -145,7 +145,7 @@ def test_the_language_is_a_step_too_and_back_to_the_defaults_leads_there(visit):
         expect(page.locator(slider_input(KEY))).to_have_value(phi)
 
 
-def test_a_link_with_settings_goes_before_what_was_left(visit):
+def test_navigation_link_with_settings_overrides_saved_ones(visit):
     """As the way from the figure at home into its lesson."""
     key = "vg.reach.gain"
     lesson = visit("vanishing_gradients", {"lang": "en", key: "0.5", "vg.reach.steps": "30"})
@@ -164,7 +164,7 @@ def test_a_link_with_settings_goes_before_what_was_left(visit):
     expect(lesson.page.locator(slider_input(key))).to_have_value(linked[key])
 
 
-def test_an_own_file_its_column_and_answers_stay_in_the_session_and_in_no_other(visit):
+def test_navigation_keeps_upload_and_answers_within_session(visit):
     lesson = visit("ar_fitting", {"lang": "en", "ar.real.source": "csv"})
     page = lesson.page
     field = lesson.by_key("ar.real.csv")
@@ -217,7 +217,7 @@ def test_an_own_file_its_column_and_answers_stay_in_the_session_and_in_no_other(
     expect(page.get_by_text(Text("en")("frame.file_in_use", name="own.csv"))).to_have_count(0)
 
 
-def test_an_own_text_is_there_again_and_goes_with_the_lecture_hall(visit):
+def test_navigation_keeps_own_text_and_presenter_mode(visit):
     key, own = "tx.cutters.text", "naïve 你好 & 100%?"
     lesson = visit("text", {"lang": "en", "present": "true"})
     page = lesson.page
@@ -240,7 +240,7 @@ def test_an_own_text_is_there_again_and_goes_with_the_lecture_hall(visit):
     expect(field).to_have_value(own)
 
 
-def test_a_figure_that_was_searched_for_is_shown_in_its_part_of_a_lesson_that_was_open(visit):
+def test_navigation_search_result_opens_tab_of_visited_lesson(visit):
     lesson = visit("bert_accuracy", {"lang": "en"})
     page = lesson.page
     at_rest(lesson, TITLES["bert_accuracy"])

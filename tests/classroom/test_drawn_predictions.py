@@ -38,7 +38,7 @@ def code_of(refused) -> str:
     return refused.value.code
 
 
-def test_a_seat_has_one_sketch_and_may_change_it_until_it_is_closed(room):
+def test_sketch_is_one_per_seat_and_editable_until_closed(room):
     seats = [room.join()[0] for _ in range(3)]
     room.apply_teacher_message(ASK)
     draw(room, seats[0], [0] * 5)
@@ -57,7 +57,7 @@ def test_a_seat_has_one_sketch_and_may_change_it_until_it_is_closed(room):
     assert (result["count"], result["median"][0]) == (2, 505)
 
 
-def test_nobody_is_told_a_sketch_before_all_are_revealed(room):
+def test_sketch_stays_hidden_until_revealed(room):
     seat, _ = room.join()
     for before in (None, ASK, CLOSE):
         if before:
@@ -76,7 +76,7 @@ def test_nobody_is_told_a_sketch_before_all_are_revealed(room):
     assert "median" in room.revealed().snapshot(teacher=False)
 
 
-def test_a_question_may_be_asked_anew_and_an_old_sketch_is_none_of_it(room):
+def test_sketch_question_can_be_repeated_and_rejects_old_sketch(room):
     seat, _ = room.join()
     room.apply_teacher_message(ASK)
     draw(room, seat, [1] * 5)
@@ -89,7 +89,7 @@ def test_a_question_may_be_asked_anew_and_an_old_sketch_is_none_of_it(room):
     assert [item["drawn"] for item in room.record().to_dict()["sketches"]] == [[[1] * 5], [[3] * 5]]
 
 
-def test_what_is_left_has_no_seats_in_it(room):
+def test_sketch_record_contains_no_seats(room):
     seats = [room.join()[0] for _ in range(3)]
     room.apply_teacher_message(CELL)
     for seat, cell in zip(seats, ([20, 2], [3, 0], [3, 1]), strict=True):
@@ -99,14 +99,14 @@ def test_what_is_left_has_no_seats_in_it(room):
     ]
 
 
-def test_a_lecture_keeps_the_last_questions(room):
+def test_room_keeps_last_sketch_questions(room):
     for _ in range(QUESTIONS + 3):
         room.apply_teacher_message(ASK)
     assert len(room.sketched) == QUESTIONS
     assert told(room)["sketch"]["number"] == QUESTIONS + 3
 
 
-def test_a_sketch_stays_when_its_seat_is_free(room):
+def test_sketch_survives_freed_seat(room):
     seat, secret = room.join()
     room.apply_teacher_message(ASK)
     draw(room, seat, [1] * 5)
@@ -122,7 +122,7 @@ def test_a_sketch_stays_when_its_seat_is_free(room):
     [nan, 0, 0, 0, 0], [inf, 0, 0, 0, 0], ["1", 0, 0, 0, 0], [True, 0, 0, 0, 0], [None] * 5,
     [[1]] * 5, [10**400, 0, 0, 0, 0],
 ])  # fmt: skip
-def test_what_is_no_sketch_is_refused_and_changes_nothing(room, marks):
+def test_sketch_with_invalid_marks_is_rejected(room, marks):
     seat, _ = room.join()
     room.apply_teacher_message(ASK)
     draw(room, seat, [7] * 5)
@@ -143,7 +143,7 @@ def test_what_is_no_sketch_is_refused_and_changes_nothing(room, marks):
     {**ASK, "action": 1},
     {"kind": "sketch"}, CLOSE, REVEAL,
 ])  # fmt: skip
-def test_what_a_teacher_cannot_ask_changes_nothing(room, said):
+def test_room_rejects_invalid_teacher_sketch_message(room, said):
     before = told(room)
     with pytest.raises(InvalidMessageError):
         room.apply_teacher_message(said)
@@ -154,7 +154,7 @@ def test_what_a_teacher_cannot_ask_changes_nothing(room, said):
     {"kind": "sketch", "number": "1", "marks": [1] * 5}, {"kind": "sketch", "number": 1},
     {"kind": "sketch", "number": 1, "marks": "11111"}, ASK, CLOSE, REVEAL,
 ])  # fmt: skip
-def test_what_a_student_cannot_say_changes_nothing(room, said):
+def test_room_rejects_invalid_student_sketch_message(room, said):
     seat, _ = room.join()
     room.apply_teacher_message(ASK)
     before = told(room)
@@ -163,7 +163,7 @@ def test_what_a_student_cannot_say_changes_nothing(room, said):
     assert told(room) == before
 
 
-def test_median_and_quartiles_are_those_of_numpy():
+def test_summary_matches_numpy_median_and_quartiles():
     draws = Random(3)
     for count in (1, 2, 3, 4, 7, 30, 300):
         cloud = [[draws.randrange(1001) for _ in range(9)] for _ in range(count)]
@@ -180,12 +180,12 @@ def test_median_and_quartiles_are_those_of_numpy():
     assert summary("bar", []) == {"count": 0, **{name: [] for name in names}}
 
 
-def test_cells_are_counted():
+def test_summary_counts_cells():
     cloud = [[3, 0], [3, 1], [3, 0], [0, 2]]
     assert summary("cell", cloud) == {"count": 4, "cells": [[0, 2, 1], [3, 0, 2], [3, 1, 1]]}
 
 
-def test_a_full_room_of_the_longest_sketches_is_small():
+def test_room_payload_stays_small_with_longest_sketches():
     """What all are told does not grow with it; what the teacher asks for once is read at once."""
     room = Rooms().open()
     room.apply_teacher_message({**ASK, "most": [LARGEST] * MARKS})
@@ -200,7 +200,7 @@ def test_a_full_room_of_the_longest_sketches_is_small():
     assert stage == 300 * MARKS * 2
 
 
-def test_a_sketch_that_is_none_cannot_be_made():
+def test_drawn_predictions_reject_invalid_limits():
     with pytest.raises(ValueError, match="number of limits"):
         DrawnPredictions(KEY, "curve", ())
     with pytest.raises(ValueError, match="Limits are integers"):

@@ -50,14 +50,14 @@ def code_of(refused) -> str:
 # ---- codes
 
 
-def test_no_letter_is_taken_for_another():
+def test_code_alphabet_has_no_lookalikes():
     alike = ("0OQD", "1IL", "2Z", "5S", "8B", "UV", "GC6", "MN")
     for group in alike[:-2]:
         assert not set(group) & set(codes.ALPHABET), group
     assert "G" not in codes.ALPHABET
 
 
-def test_one_wrong_letter_or_two_swapped_ones_never_make_a_code():
+def test_code_checksum_detects_typos_and_swaps():
     """Nor do they where a letter is read as any other: a slip is no guess."""
     code = codes.new(rooms.LETTERS)
     assert len(code) == rooms.LETTERS + 1
@@ -72,13 +72,13 @@ def test_one_wrong_letter_or_two_swapped_ones_never_make_a_code():
     assert not codes.is_valid("")
 
 
-def test_a_twentieth_of_all_words_is_a_code():
+def test_code_checksum_accepts_one_word_in_twenty():
     draws = Random(3)
     words = ["".join(draws.choices(codes.ALPHABET, k=8)) for _ in range(20_000)]
     assert sum(map(codes.is_valid, words)) == pytest.approx(1000, abs=4 * 31)
 
 
-def test_a_code_is_as_long_as_the_risk_asks():
+def test_code_length_meets_guessing_risk():
     guesses, risk = rooms.GUESSES, 1e-3
 
     def found(letters: int) -> float:  # exactly: that no guess is one of the rooms' codes
@@ -91,21 +91,21 @@ def test_a_code_is_as_long_as_the_risk_asks():
     ("kmt rax", "KMTRAX"), ("KMT-RAX ", "KMTRAX"), ("km\u2013tr\u00b7ax", "KMTRAX"), ("", ""),
     ("KMTRA0", ""), ("<b>", ""), ("K" * 1000, "K" * 40), ("\u0000", ""), ("ｋｍｔ　ｒ", "KMTR"),
 ])  # fmt: skip
-def test_a_code_is_read_as_it_is_typed(typed, read):
+def test_code_read_normalizes_input(typed, read):
     assert codes.read(typed) == read
 
 
 # ---- rooms
 
 
-def test_a_room_is_found_by_its_code_and_no_other(all_rooms, room):
+def test_rooms_find_room_by_its_code_only(all_rooms, room):
     assert all_rooms.find(codes.format_code(room.code).lower()) is room
     with pytest.raises(UserError) as refused:
         all_rooms.find("A" * (rooms.LETTERS + 1))
     assert code_of(refused) == "no_room"
 
 
-def test_there_are_so_many_rooms_and_no_more(all_rooms):
+def test_rooms_reject_room_beyond_limit(all_rooms):
     opened = {all_rooms.open().code for _ in range(rooms.ROOMS)}
     assert len(opened) == rooms.ROOMS
     with pytest.raises(UserError) as refused:
@@ -113,9 +113,7 @@ def test_there_are_so_many_rooms_and_no_more(all_rooms):
     assert code_of(refused) == "too_many_rooms"
 
 
-def test_a_room_that_nobody_uses_gives_way_and_one_with_a_class_or_a_teacher_does_not(
-    all_rooms, clock
-):
+def test_rooms_evict_only_idle_room(all_rooms, clock):
     built = [all_rooms.open() for _ in range(rooms.ROOMS)]
     built[0].teachers = 1
     built[1].join()[0].streams = 1
@@ -132,7 +130,7 @@ def test_a_room_that_nobody_uses_gives_way_and_one_with_a_class_or_a_teacher_doe
         all_rooms.open()
 
 
-def test_a_room_that_was_used_for_long_waits_as_long_and_ten_minutes_at_most(all_rooms, clock):
+def test_rooms_reserve_idle_room_for_time_used_up_to_ten_minutes(all_rooms, clock):
     """A laptop that sleeps in a break; whoever fills the server's rooms meanwhile gets no room."""
     short, long = all_rooms.open(), all_rooms.open()
     short.taught, long.taught = 120.0, 1500.0  # the last pages of both have gone then
@@ -152,7 +150,7 @@ def test_a_room_that_was_used_for_long_waits_as_long_and_ten_minutes_at_most(all
     assert long.ended
 
 
-def test_who_fills_a_server_that_was_started_anew_keeps_nobody_from_coming_back(all_rooms, clock):
+def test_rooms_full_after_restart_still_restore_old_rooms(all_rooms, clock):
     before = [all_rooms.open() for _ in range(rooms.ROOMS)]
     tokens = [room.credentials.issue_teacher(room.code, room.opened_at) for room in before]
     _, secret = before[0].join()
@@ -169,7 +167,7 @@ def test_who_fills_a_server_that_was_started_anew_keeps_nobody_from_coming_back(
 
 
 @pytest.mark.parametrize(("n_addresses", "taken"), [(1, rooms.ROOMS), (2, rooms.ROOMS * 9 // 10)])
-def test_the_last_tenth_of_the_rooms_is_for_addresses_that_have_none(clock, n_addresses, taken):
+def test_rooms_reserve_last_tenth_for_new_addresses(clock, n_addresses, taken):
     """Where the server sees one address alone, all rooms are for it."""
     all_rooms = Rooms(clock, count_addresses=lambda: n_addresses)
     for _ in range(taken):
@@ -184,7 +182,7 @@ def test_the_last_tenth_of_the_rooms_is_for_addresses_that_have_none(clock, n_ad
             all_rooms.open("192.0.2.2")
 
 
-def test_a_room_ends_when_its_teacher_is_gone_or_its_time_is_over(all_rooms, clock):
+def test_rooms_end_deserted_and_expired_room(all_rooms, clock):
     gone, there = all_rooms.open(), all_rooms.open()
     there.teachers = 1
     clock.now = one_room.DESERTED + 1
@@ -196,7 +194,7 @@ def test_a_room_ends_when_its_teacher_is_gone_or_its_time_is_over(all_rooms, clo
     assert there.ended
 
 
-def test_a_teacher_ends_a_room(all_rooms, room):
+def test_room_ends_on_teacher_message(all_rooms, room):
     room.apply_teacher_message({"kind": "end"})
     with pytest.raises(UserError):
         all_rooms.find(room.code)
@@ -213,7 +211,7 @@ def restarted(all_rooms: Rooms, clock: FakeClock, disk: bool = True) -> Rooms:
 
 
 @pytest.mark.parametrize("disk", [True, False])
-def test_a_device_that_was_sent_out_gets_no_seat_after_a_restart(all_rooms, room, clock, disk):
+def test_seat_of_removed_device_is_refused_after_restart(all_rooms, room, clock, disk):
     """Where no disk lasts the teacher's page tells it, as a mark that says nothing of a device."""
     room.join(device="a")
     _, other = room.join(device="b")
@@ -236,7 +234,7 @@ def test_a_device_that_was_sent_out_gets_no_seat_after_a_restart(all_rooms, room
     assert told(again, teacher=True)["devices"] == existing["devices"]
 
 
-def test_who_has_a_closed_number_by_chance_comes_again(all_rooms, room, clock):
+def test_seat_with_removed_number_after_restart_can_rejoin(all_rooms, room, clock):
     """Where no disk lasts a newcomer can have it before the teacher's page is back."""
     room.join(device="a")
     _, other = room.join(device="b")
@@ -253,7 +251,7 @@ def test_who_has_a_closed_number_by_chance_comes_again(all_rooms, room, clock):
         again.join(device="a")
 
 
-def test_the_mark_of_a_device_is_of_one_room_alone(all_rooms):
+def test_device_mark_differs_between_rooms(all_rooms):
     marks = set()
     for _ in range(2):
         room = all_rooms.open()
@@ -264,7 +262,7 @@ def test_the_mark_of_a_device_is_of_one_room_alone(all_rooms):
     assert all(len(mark) == 24 for mark in marks)
 
 
-def test_a_room_comes_back_with_its_own_teacher(all_rooms, room, clock):
+def test_room_is_restored_by_teacher_token(all_rooms, room, clock):
     token, other = token_of(room), restarted(all_rooms, clock)
     again = other.find_by_teacher(room.code, token)
     assert (again.code, again.is_teachers(token)) == (room.code, True)
@@ -272,7 +270,7 @@ def test_a_room_comes_back_with_its_own_teacher(all_rooms, room, clock):
     assert other.find_by_teacher(codes.format_code(room.code).lower(), token) is again
 
 
-def test_a_room_comes_back_with_a_student_and_is_still_its_teachers(all_rooms, room, clock):
+def test_room_restored_by_student_still_belongs_to_teacher(all_rooms, room, clock):
     seat, secret = room.join()
     token, other = token_of(room), restarted(all_rooms, clock)
     again = other.find_by_seat(room.code, secret)
@@ -285,7 +283,7 @@ def test_a_room_comes_back_with_a_student_and_is_still_its_teachers(all_rooms, r
     "", "x", "é", "\ud800", "0" * 10_000, "another room's", "a seat's", "another key's", "changed",
     "expired", "ended", "from the future",
 ])  # fmt: skip
-def test_nobody_else_is_the_teacher(all_rooms, room, clock, case):
+def test_room_rejects_invalid_teacher_token(all_rooms, room, clock, case):
     """Neither of the room that is there nor of one that a server has lost."""
     issue = all_rooms.credentials.issue_teacher
     token, code = token_of(room), room.code
@@ -311,14 +309,15 @@ def test_nobody_else_is_the_teacher(all_rooms, room, clock, case):
         assert room.is_teachers(token)
 
 
-def test_a_code_that_has_another_room_now_is_not_the_old_teachers(all_rooms, room, clock):
+def test_room_rejects_teacher_token_of_earlier_room(all_rooms, room, clock):
+    """A code that now has another room does not belong to the old room's teacher."""
     old = all_rooms.credentials.issue_teacher(room.code, room.opened_at - 60)
     with pytest.raises(UserError):
         all_rooms.find_by_teacher(room.code, old)
     assert not room.is_teachers(old)
 
 
-def test_a_room_that_another_process_has_ended_goes_on_nowhere(tmp_path, clock):
+def test_room_ended_by_other_process_stays_ended(tmp_path, clock):
     """A proxy may have led a class to and fro, so that both have the room."""
     here, there = (
         Rooms(clock, Credentials(b"k" * 32), ClosedRooms(tmp_path, rooms.LIFE)) for _ in range(2)
@@ -338,7 +337,7 @@ def test_a_room_that_another_process_has_ended_goes_on_nowhere(tmp_path, clock):
     assert (left.ended, told(left)["ended"], len(there)) == (True, True, 0)
 
 
-def test_an_ended_room_stays_ended_on_the_disk(tmp_path, clock):
+def test_room_end_persists_on_disk(tmp_path, clock):
     key = load_credentials(tmp_path)
     assert key.is_lasting
 
@@ -358,7 +357,7 @@ def test_an_ended_room_stays_ended_on_the_disk(tmp_path, clock):
                 find(room.code, proof)
 
 
-def test_the_key_is_made_once_and_read_by_nobody_else(tmp_path):
+def test_credentials_key_is_created_once_with_private_mode(tmp_path):
     folder = tmp_path / "cache"
     keys = {load_credentials(folder).key for _ in range(3)}
     assert len(keys) == 1
@@ -368,28 +367,28 @@ def test_the_key_is_made_once_and_read_by_nobody_else(tmp_path):
     assert "key=" not in repr(load_credentials(folder))
 
 
-def test_two_processes_that_start_at_once_have_one_key(tmp_path):
+def test_credentials_key_is_shared_by_concurrent_starts(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         keys = {result.key for result in pool.map(lambda _: load_credentials(tmp_path), range(40))}
     assert len(keys) == 1
 
 
 @pytest.mark.parametrize("damage", ["", "xyz", "00" * 31, "\u00e9"])
-def test_a_damaged_key_is_no_key(tmp_path, damage, caplog):
+def test_credentials_ignore_damaged_key(tmp_path, damage, caplog):
     (tmp_path / "room.key").write_text(damage, "utf-8")
     credentials = load_credentials(tmp_path)
     assert (credentials.is_lasting, len(credentials.key)) == (False, 32)
     assert "room.key" in caplog.text
 
 
-def test_a_key_of_the_operator_comes_before_that_on_the_disk(tmp_path):
+def test_credentials_prefer_operator_key(tmp_path):
     item, other = (load_credentials(tmp_path, "k" * 43) for _ in range(2))
     assert item.key == other.key
     assert not [*tmp_path.iterdir()]
     assert load_credentials(None).key != load_credentials(None).key
 
 
-def test_what_was_closed_is_forgotten_when_its_tokens_expire(tmp_path, clock):
+def test_closed_rooms_forget_expired_entries(tmp_path, clock):
     closed = ClosedRooms(tmp_path, 100.0, clock)
     for number in range(300):
         closed.add("KMTRAX", number)
@@ -405,7 +404,7 @@ def test_what_was_closed_is_forgotten_when_its_tokens_expire(tmp_path, clock):
 # ---- seats
 
 
-def test_seats_have_numbers_from_one_up_and_secrets(room):
+def test_seat_has_ascending_number_and_secret(room):
     first, second = room.join(), room.join()
     assert (first[0].number, second[0].number) == (1, 2)
     assert room.seat(first[1]) is first[0]
@@ -415,7 +414,7 @@ def test_seats_have_numbers_from_one_up_and_secrets(room):
         assert room.seat(wrong) is None
 
 
-def test_a_room_and_a_server_have_so_many_seats(all_rooms, room, monkeypatch):
+def test_seat_limits_hold_per_room_and_server(all_rooms, room, monkeypatch):
     monkeypatch.setattr(one_room, "SEATS", 3)
     seats = [room.join() for _ in range(3)]
     with pytest.raises(UserError) as refused:
@@ -428,7 +427,7 @@ def test_a_room_and_a_server_have_so_many_seats(all_rooms, room, monkeypatch):
     assert code_of(refused) == "too_many_followers"
 
 
-def test_a_seat_left_for_long_is_free_and_its_vote_stays(room, clock):
+def test_seat_is_freed_when_deserted_and_keeps_its_vote(room, clock):
     (_, gone), (voter, retained) = room.join(), room.join()
     room.apply_teacher_message(ASK)
     vote(room, voter, 2)
@@ -441,7 +440,7 @@ def test_a_seat_left_for_long_is_free_and_its_vote_stays(room, clock):
     assert told(room)["ballot"]["counts"] == [[0, 0, 1]]
 
 
-def test_a_full_room_takes_the_seat_of_who_is_gone_and_of_nobody_else(room, clock, monkeypatch):
+def test_seat_of_absent_student_is_reused_in_full_room(room, clock, monkeypatch):
     monkeypatch.setattr(one_room, "SEATS", 3)
     here, gone, lost = (room.join()[0] for _ in range(3))
     here.streams = 1
@@ -455,9 +454,7 @@ def test_a_full_room_takes_the_seat_of_who_is_gone_and_of_nobody_else(room, cloc
     assert room.seats[lost.number] is lost
 
 
-def test_a_seat_that_was_used_for_long_waits_as_long_and_ten_minutes_at_most(
-    room, clock, monkeypatch
-):
+def test_seat_is_reserved_for_time_used_up_to_ten_minutes(room, clock, monkeypatch):
     """A phone that sleeps in a lecture, while somebody fills the room."""
     monkeypatch.setattr(one_room, "SEATS", 3)
     short, long, here = (room.join()[0] for _ in range(3))
@@ -478,9 +475,7 @@ def test_a_seat_that_was_used_for_long_waits_as_long_and_ten_minutes_at_most(
 
 
 @pytest.mark.parametrize("of", ["room", "server"])
-def test_who_fills_a_room_that_was_lost_keeps_nobody_from_coming_back(
-    all_rooms, room, clock, monkeypatch, of
-):
+def test_seat_is_restored_in_full_room_after_restart(all_rooms, room, clock, monkeypatch, of):
     """Neither from a seat, with the numbers of the class taken, nor many times with one secret."""
     monkeypatch.setattr(*((one_room, "SEATS", 20) if of == "room" else (rooms, "FOLLOWERS", 20)))
     secrets = [room.join()[1] for _ in range(5)]
@@ -499,7 +494,7 @@ def test_who_fills_a_room_that_was_lost_keeps_nobody_from_coming_back(
     assert len(lost.seats) == 25
 
 
-def test_the_last_tenth_of_a_room_is_for_addresses_that_have_no_seat_there(room, monkeypatch):
+def test_seat_limit_reserves_last_tenth_for_new_addresses(room, monkeypatch):
     monkeypatch.setattr(one_room, "SEATS", 20)
     for _ in range(18):
         room.join(address="192.0.2.1", n_addresses=2)
@@ -508,7 +503,7 @@ def test_the_last_tenth_of_a_room_is_for_addresses_that_have_no_seat_there(room,
     assert room.join(address="192.0.2.2", n_addresses=2)[0].number == 19
 
 
-def test_a_server_that_forgot_gives_a_seat_back(all_rooms, room, clock):
+def test_seat_is_restored_after_restart(all_rooms, room, clock):
     seat, secret = room.join()
     (second, other) = room.join()
     again = restarted(all_rooms, clock).find_by_seat(room.code, secret)
@@ -521,7 +516,7 @@ def test_a_server_that_forgot_gives_a_seat_back(all_rooms, room, clock):
     assert fresh.seat(secret) is not None
 
 
-def test_with_a_seat_go_all_seats_of_its_device(room):
+def test_seat_removal_removes_all_seats_of_device(room):
     """Otherwise a browser that has taken twenty goes on with nineteen."""
     others = [room.join()[1], room.join()[1], room.join(device="b")[1]]
     taken = [room.join(device="a") for _ in range(3)]
@@ -541,7 +536,7 @@ def test_with_a_seat_go_all_seats_of_its_device(room):
     assert [bool(room.seat(secret)) for secret in others] == [False, True, True]
 
 
-def test_a_teachers_page_hears_of_as_many_closed_seats_as_it_may_tell(all_rooms, room, clock):
+def test_seat_removals_are_capped_in_teacher_snapshot(all_rooms, room, clock):
     token = token_of(room)
     for device in range(one_room.SEATS // 20 + 2):
         seats = [room.join(device=f"{device}")[0] for _ in range(20)]
@@ -553,7 +548,7 @@ def test_a_teachers_page_hears_of_as_many_closed_seats_as_it_may_tell(all_rooms,
     assert told(again)["restored"]
 
 
-def test_with_a_seat_goes_what_it_has_voted_and_sent(room):
+def test_seat_removal_deletes_its_vote_and_sent_items(room):
     seats = [room.join()[0] for _ in range(2)]
     room.apply_teacher_message(ASK)
     for seat in seats:
@@ -570,7 +565,7 @@ def test_with_a_seat_goes_what_it_has_voted_and_sent(room):
     assert room.texts() == []
 
 
-def test_a_seat_that_is_sent_out_stays_out(all_rooms, room, clock):
+def test_seat_removal_is_permanent(all_rooms, room, clock):
     """Its device gets no other; where devices are not told apart, the door is what helps."""
     (_, secret), (other, _) = room.join(device="a"), room.join(device="b")
     room.apply_teacher_message({"kind": "remove", "seat": 1})
@@ -587,7 +582,7 @@ def test_a_seat_that_is_sent_out_stays_out(all_rooms, room, clock):
         room.apply_teacher_message({"kind": "remove", "seat": 1})
 
 
-def test_a_closed_door_keeps_newcomers_out_and_nobody_else(room):
+def test_door_closed_rejects_only_newcomers(room):
     _, secret = room.join()
     room.apply_teacher_message({"kind": "door", "open": False})
     assert told(room)["door"] is False
@@ -600,7 +595,7 @@ def test_a_closed_door_keeps_newcomers_out_and_nobody_else(room):
 
 
 @pytest.mark.parametrize("claimed", ["7.short", "0.aaaaaaaaaaaaaaaa", "301.aaaaaaaaaaaaaaaa", "x"])
-def test_a_claim_that_cannot_be_is_a_new_seat(room, claimed):
+def test_seat_claim_falls_back_to_new_seat_if_invalid(room, claimed):
     assert room.join(claimed)[0].number == 1
 
 
@@ -609,14 +604,14 @@ def test_a_claim_that_cannot_be_is_a_new_seat(room, claimed):
 PLACE = {"kind": "navigate", "lesson": "gates", "bench": "watch", "values": {"ga.watch.step": "20"}}
 
 
-def test_what_a_teacher_shows_is_told_to_all(room):
+def test_room_broadcasts_teacher_place_and_pause(room):
     room.apply_teacher_message(PLACE)
     assert told(room)["place"] == {key: PLACE[key] for key in ("lesson", "bench", "values")}
     room.apply_teacher_message({"kind": "pause", "on": True})
     assert told(room)["paused"]
 
 
-def test_one_figure_alone_goes_along_and_a_range_ends_with_its_lesson(room):
+def test_allowed_figure_follows_teacher_and_range_ends_with_lesson(room):
     room.apply_teacher_message(PLACE)
     room.apply_teacher_message({"kind": "allow", "benches": ["gates/watch"]})
     room.apply_teacher_message({**PLACE, "bench": "force"})
@@ -630,7 +625,7 @@ def test_one_figure_alone_goes_along_and_a_range_ends_with_its_lesson(room):
     assert told(room)["allowed"] == []
 
 
-def test_every_control_of_every_bench_can_be_shown_and_so_can_home(room):
+def test_place_accepts_every_control_and_home(room):
     for record in catalog.LESSONS:
         for name, bench in getattr(lessons, record.slug).lesson.benches.items():
             values = {
@@ -652,14 +647,14 @@ def test_every_control_of_every_bench_can_be_shown_and_so_can_home(room):
     {"kind": "ask", "key": "x", "options": 3}, {"kind": "ask", "key": "vg.predict.a", "options": 9},
     {"kind": "reveal"},
 ])  # fmt: skip
-def test_what_cannot_be_said_changes_nothing(room, said):
+def test_room_rejects_invalid_teacher_message(room, said):
     before = told(room)
     with pytest.raises(InvalidMessageError):
         room.apply_teacher_message(said)
     assert told(room) == before
 
 
-def test_a_text_too_long_for_all_screens_is_refused(room):
+def test_place_rejects_too_long_text(room):
     with pytest.raises(UserError) as refused:
         room.apply_teacher_message({**PLACE, "values": {"at.map.text": "x" * one_room.PLACE}})
     assert code_of(refused) == "long_place"
@@ -683,7 +678,7 @@ def vote(room, seat, option, round_=1):
     )
 
 
-def test_a_vote_counts_from_a_page_that_is_connected(room, clock):
+def test_vote_requires_connected_page(room, clock):
     seat, _ = room.join()
     room.apply_teacher_message(ASK)
     payload = {"kind": "vote", "number": 1, "round": 1, "option": 0}
@@ -700,7 +695,7 @@ def test_a_vote_counts_from_a_page_that_is_connected(room, clock):
     assert told(room)["ballot"]["counts"] == [[1, 0, 0]]
 
 
-def test_a_device_that_is_told_apart_has_one_vote(room):
+def test_vote_counts_once_per_device(room):
     mine, again = (room.join(device="a")[0] for _ in range(2))
     others = [room.join()[0] for _ in range(2)]  # not told apart
     room.apply_teacher_message(ASK)
@@ -712,7 +707,7 @@ def test_a_device_that_is_told_apart_has_one_vote(room):
     assert told(room)["ballot"]["counts"] == [[1, 0, 2]]
 
 
-def test_a_vote_belongs_to_the_asking_for_which_it_was_given(room):
+def test_vote_of_earlier_question_is_rejected(room):
     """The same question put again is another asking: a vote that comes late is none."""
     seat, _ = room.join()
     seat.streams = 1
@@ -728,7 +723,7 @@ def test_a_vote_belongs_to_the_asking_for_which_it_was_given(room):
     assert told(room)["ballot"]["voted"] == 1
 
 
-def test_so_many_questions_are_kept_and_no_more(room):
+def test_room_keeps_limited_number_of_questions(room):
     for _ in range(3 * one_room.QUESTIONS):
         room.apply_teacher_message(ASK)
     assert [item["key"] for item in room.record().to_dict()["questions"]] == \
@@ -739,7 +734,7 @@ def test_so_many_questions_are_kept_and_no_more(room):
 # ---- a server that was started anew
 
 
-def test_a_class_is_as_before_when_its_pages_have_told_what_they_know(all_rooms, clock):
+def test_room_is_restored_from_page_messages_with_equal_counts(all_rooms, clock):
     """Votes of both rounds, drawings, pause, the door, who was sent out: counts are equal."""
     room = all_rooms.open()
     draws, token = Random(8), token_of(room)
@@ -810,7 +805,7 @@ def test_a_class_is_as_before_when_its_pages_have_told_what_they_know(all_rooms,
         again.apply_student_message(again.seats[1], {"kind": "recall", **memory[1]})
 
 
-def test_a_vote_that_is_counted_is_not_changed_by_what_a_page_recalls(all_rooms, room, clock):
+def test_vote_is_not_overwritten_by_recall(all_rooms, room, clock):
     _, secret = room.join()
     again = restarted(all_rooms, clock).find_by_seat(room.code, secret)
     seat, _ = again.join(secret)
@@ -842,7 +837,7 @@ SKETCH = {"number": 1, "key": "vg.sketch.tanh", "type": "bar", "most": [9], "sta
     {"sketches": [{**SKETCH, "most": ["9"]}]}, {"sketches": [{**SKETCH, "key": 3}]},
     {"devices": "a" * 24}, {"devices": ["<b>"]}, {"devices": [3]}, {"devices": ["a" * 24] * 301},
 ])  # fmt: skip
-def test_what_no_page_can_know_restores_nothing(all_rooms, room, clock, wrong):
+def test_room_rejects_invalid_restore_message(all_rooms, room, clock, wrong):
     again = restarted(all_rooms, clock).find_by_teacher(room.code, token_of(room))
     before = told(again)
     with pytest.raises(InvalidMessageError):
@@ -852,7 +847,7 @@ def test_what_no_page_can_know_restores_nothing(all_rooms, room, clock, wrong):
     assert told(again)["ballot"] == {**BALLOT, "voted": 0}
 
 
-def test_a_seat_has_one_vote_a_round_and_may_change_it(room):
+def test_vote_is_one_per_seat_and_round_and_can_change(room):
     seats = [room.join()[0] for _ in range(3)]
     room.apply_teacher_message(ASK)
     for option in (0, 1, 2):
@@ -866,7 +861,7 @@ def test_a_seat_has_one_vote_a_round_and_may_change_it(room):
     assert code_of(refused) == "vote_closed"
 
 
-def test_nobody_is_told_a_count_before_it_is_revealed(room):
+def test_vote_counts_stay_hidden_until_revealed(room):
     seat, _ = room.join()
     room.apply_teacher_message(ASK)
     vote(room, seat, 2)
@@ -876,7 +871,7 @@ def test_nobody_is_told_a_count_before_it_is_revealed(room):
         assert result == {"key", "number", "options", "state", "round", "voted"}
 
 
-def test_a_seat_is_reminded_of_its_own_answer_and_of_nobody_elses(room):
+def test_snapshot_for_seat_contains_only_own_answers(room):
     """After a reload; an answer to the round or the question before is none to this one."""
 
     def own(seat) -> dict:
@@ -910,7 +905,7 @@ def test_a_seat_is_reminded_of_its_own_answer_and_of_nobody_elses(room):
     assert room.snapshot_for(seat).startswith(room.snapshot(False)[:-1])
 
 
-def test_of_a_vote_and_a_drawing_the_number_tells_which_was_put_last(room):
+def test_question_number_orders_votes_and_sketches(room):
     drawing = {
         "kind": "sketch",
         "action": "ask",
@@ -925,7 +920,7 @@ def test_of_a_vote_and_a_drawing_the_number_tells_which_was_put_last(room):
     assert numbers == [1, 2, 3]
 
 
-def test_vote_talk_vote_again(room):
+def test_vote_flow_between_rounds_matches_manual_count(room):
     """The flow between two rounds is that of a count by hand."""
     draws = Random(5)
     seats = [room.join()[0] for _ in range(40)]
@@ -949,7 +944,7 @@ def test_vote_talk_vote_again(room):
     assert [sum(item) for item in result["counts"]] == [30, 30]
 
 
-def test_there_are_two_rounds_and_none_behind_the_reveal():
+def test_poll_has_two_rounds_and_none_after_reveal():
     ballot = Poll("vg.predict.order", 2)
     assert ballot.reopen()
     assert not ballot.reopen()
@@ -976,7 +971,7 @@ def test_there_are_two_rounds_and_none_behind_the_reveal():
      "text": "x"},
     {"kind": "tell"}, {"kind": "end"}, {"kind": "approve", "number": 1}, {},
 ])  # fmt: skip
-def test_what_a_student_cannot_say_changes_nothing(room, said):
+def test_room_rejects_invalid_student_message(room, said):
     seat, _ = room.join()
     seat.streams = 1
     room.apply_teacher_message(ASK)
@@ -989,7 +984,7 @@ def test_what_a_student_cannot_say_changes_nothing(room, said):
 # ---- where they are
 
 
-def test_dots_say_where_a_class_is_and_who_is_stuck(room, clock):
+def test_dots_show_locations_and_stuck_students(room, clock):
     seats = [room.join()[0] for _ in range(4)]
     for seat, bench in zip(seats, ("gates/watch", "gates/watch", "gates/force"), strict=False):
         room.apply_student_message(
@@ -1028,7 +1023,7 @@ def step(room: Room, number: int) -> str:
     return room.sent[number].location["values"]["ga.watch.step"]
 
 
-def test_a_seat_sends_what_it_sees_and_the_teacher_puts_it_in_order(room):
+def test_sent_states_are_limited_per_seat_and_ordered_by_teacher(room):
     seats = [room.join()[0] for _ in range(2)]
     for k in range(5):
         send(room, seats[0], k)
@@ -1052,7 +1047,8 @@ def test_a_seat_sends_what_it_sees_and_the_teacher_puts_it_in_order(room):
             room.apply_teacher_message({"kind": "order", "sent": wrong})
 
 
-def test_nobody_pushes_out_what_others_have_sent(room, monkeypatch):
+def test_sent_states_reject_new_one_when_full(room, monkeypatch):
+    """A seat cannot push out what others have sent."""
     monkeypatch.setattr(one_room, "SENT", 2)
     seats = [room.join()[0] for _ in range(3)]
     send(room, seats[0], 1)
@@ -1063,7 +1059,7 @@ def test_nobody_pushes_out_what_others_have_sent(room, monkeypatch):
     assert len(room.sent) == 2
 
 
-def test_what_is_left_of_a_lecture_has_no_seats_in_it(room):
+def test_record_contains_no_seats(room):
     seats = [room.join()[0] for _ in range(3)]
     room.apply_teacher_message(ASK)
     for seat in seats:
@@ -1088,7 +1084,7 @@ def test_what_is_left_of_a_lecture_has_no_seats_in_it(room):
 # ---- texts
 
 
-def test_a_text_is_shown_when_the_teacher_has_approved_it(room):
+def test_text_is_shown_only_after_approval(room):
     seat, _ = room.join()
     room.apply_student_message(seat, TEXT)
     assert told(room)["board"] == [0, 0]
@@ -1105,7 +1101,7 @@ def test_a_text_is_shown_when_the_teacher_has_approved_it(room):
     assert (told(room)["board"], room.texts()) == ([2, 0], [])
 
 
-def test_a_text_thrown_away_was_never_shown(room):
+def test_text_is_never_shown_if_discarded(room):
     seat, _ = room.join()
     room.apply_student_message(seat, TEXT)
     room.apply_teacher_message({"kind": "discard", "number": 1})
@@ -1115,7 +1111,7 @@ def test_a_text_thrown_away_was_never_shown(room):
             room.apply_teacher_message({"kind": kind, "number": 1})
 
 
-def test_of_one_seat_and_of_all_so_many_texts_wait(room, monkeypatch):
+def test_text_queue_is_limited_per_seat_and_in_total(room, monkeypatch):
     monkeypatch.setattr(shared_texts, "ALL", 5)
     seats = [room.join()[0] for _ in range(3)]
     room.apply_student_message(seats[0], TEXT)
@@ -1133,7 +1129,7 @@ def test_of_one_seat_and_of_all_so_many_texts_wait(room, monkeypatch):
     assert code_of(refused) == "much_sent"
 
 
-def test_a_board_holds_so_many(room, monkeypatch):
+def test_text_board_is_limited(room, monkeypatch):
     monkeypatch.setattr(shared_texts, "SHOWN", 1)
     for k in range(2):
         room.apply_student_message(room.join()[0], {**TEXT, "text": f"{k}"})
@@ -1149,7 +1145,7 @@ def test_a_board_holds_so_many(room, monkeypatch):
 @pytest.mark.parametrize(("typed", "code"), [
     ("", "no_text"), (" \u200b\u202e\n ", "no_text"), ("x" * 501, "long_text"),
 ])  # fmt: skip
-def test_what_is_no_text_or_too_long_is_said(room, typed, code):
+def test_text_rejects_blank_and_too_long_input(room, typed, code):
     with pytest.raises(UserError) as refused:
         room.apply_student_message(room.join()[0], {**TEXT, "text": typed})
     assert code_of(refused) == code
@@ -1164,14 +1160,14 @@ def test_what_is_no_text_or_too_long_is_said(room, typed, code):
     ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u4f60\u597d", None),  # Persian, Chinese
     ("\U0001f469\u200d\U0001f52c", None),
 ])  # fmt: skip
-def test_a_text_turns_and_hides_nothing(typed, kept):
+def test_strip_invisible_removes_control_and_bidi_characters(typed, kept):
     assert shared_texts.strip_invisible(typed) == (typed if kept is None else kept)
 
 
 # ---- what a lesson has
 
 
-def test_what_is_sent_has_the_lessons_settings_alone():
+def test_validate_message_keeps_only_lesson_settings():
     """Anything else could be read in the address bar of the teacher's projector."""
     values = {"ga.watch.step": "3", "ga.watch.view": "you fools", "ga.watch.nothing": "x",
               "at.real.encoder": "y", "ga.watch.characters": "\u202eMine"}  # fmt: skip
@@ -1181,7 +1177,7 @@ def test_what_is_sent_has_the_lessons_settings_alone():
     assert result["text_keys"] == ["ga.watch.characters"]
 
 
-def test_a_text_goes_to_a_text_field_of_its_lesson_with_its_benchs_settings():
+def test_validate_message_accepts_text_only_for_text_field():
     values = {"ga.watch.step": "3", "ga.watch.sentiment": "other", "ga.force.f": "0.5"}
     assert room_validation.validate_message({**TEXT, "bench": "x", "values": values}) == TEXT
     for wrong in ("ga.watch.step", "at.real.encoder", "x", 3):
@@ -1197,11 +1193,11 @@ def test_a_text_goes_to_a_text_field_of_its_lesson_with_its_benchs_settings():
     {}, {"kind": "vote"}, {"kind": "send"}, {"kind": "send", "lesson": [], "values": {}},
     {"kind": "text", "lesson": "gates", "values": 3},
 ])  # fmt: skip
-def test_what_is_neither_goes_on_as_it_is(said):
+def test_validate_message_passes_other_messages_through(said):
     assert room_validation.validate_message(said) == said
 
 
-def test_goals_are_those_of_a_lesson_and_no_words_of_a_student():
+def test_known_goals_drops_unknown_goals():
     payloads = ["gates/constant_gate", "gates/you_fools", "nowhere/constant_gate", "=1+1", 3]
     assert room_validation.known_goals(payloads) == ["gates/constant_gate"]
     assert room_validation.known_goals("x") == "x"
@@ -1212,7 +1208,7 @@ def test_goals_are_those_of_a_lesson_and_no_words_of_a_student():
 
 
 @pytest.mark.parametrize("lesson", ["you_fools", "constructor", "__proto__", "home"])
-def test_what_is_sent_names_no_lesson_that_is_none(lesson):
+def test_validate_message_rejects_unknown_lesson(lesson):
     """The teacher's page would go there, and its address bar would show the word."""
     with pytest.raises(UserError) as refused:
         room_validation.validate_message({**PLACE, "kind": "send", "lesson": lesson, "values": {}})
@@ -1220,7 +1216,7 @@ def test_what_is_sent_names_no_lesson_that_is_none(lesson):
 
 
 @pytest.mark.parametrize("lesson", ["gates", ""])
-def test_what_is_sent_names_no_bench_that_is_none(lesson):
+def test_validate_message_clears_unknown_bench(lesson):
     payload = {**PLACE, "kind": "send", "lesson": lesson, "bench": "you_fools", "values": {}}
     assert room_validation.validate_message(payload)["bench"] == ""
     assert (
@@ -1232,10 +1228,10 @@ def test_what_is_sent_names_no_bench_that_is_none(lesson):
     ("gates/watch", "gates/watch"), ("home/", "home/"), ("gates", "gates"), ("you_fools/x", ""),
     ("constructor/x", ""), ("__proto__", ""), ("", ""), (3, 3), (None, None),
 ])  # fmt: skip
-def test_where_a_student_is_has_no_words_of_the_student(told, kept):
+def test_known_place_clears_unknown_lesson(told, kept):
     """The teacher's page looks for the title of that lesson."""
     assert room_validation.known_place(told) == kept
 
 
-def test_no_lesson_has_no_settings():
+def test_lesson_controls_is_empty_for_unknown_lesson():
     assert room_validation.lesson_controls("../x") == {}

@@ -29,36 +29,36 @@ def as_written(text: str) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("text", WORDS)
-def test_words_are_found_as_they_are_written(text):
+def test_tables_keep_words_of_every_script(text):
     assert tables.in_a_row(text) == as_written(text)
     assert tables.words_of(text) == tuple(dict.fromkeys(as_written(text)))
     assert tables.in_a_row(f"({text}): «{text}»!") == 2 * as_written(text)
 
 
-def test_a_chinese_character_is_a_word_with_its_variant_sign():
+def test_tables_keep_variation_selector_with_chinese_character():
     assert tables.in_a_row("葛\ufe00城मुझे") == ("葛\ufe00", "城", "मुझे")
 
 
-def test_marks_without_a_letter_stay_what_they_are():
+def test_plain_marks_keeps_marks_without_letter():
     assert plain_marks("\u0301a \u0301- \u093e") == list("\u0301a \u0301- \u093e")
     assert plain_marks(["a", "\u0301", "", "\u0301b", ".\u0301"]) == ["a", "ˑ", "", "ˑb", ".\u0301"]
 
 
 @pytest.mark.parametrize("text", [word for word in WORDS if "-" not in word and "’" not in word])
-def test_the_words_of_a_network_are_as_they_are_written(text):
+def test_encoding_words_keep_marks_with_letters(text):
     assert encoding.words(text, ("<unk>",)).pieces == tuple(
         unicodedata.normalize("NFC", text).split()
     )
 
 
-def test_letters_within_a_word_are_counted_over_marks():
+def test_features_count_letters_across_marks():
     tokens = list("हिन्दी है")
     np.testing.assert_array_equal(_in_word(tokens), [1, 2, 3, 4, 5, 6, 0, 1, 2])
     far = _negated(list("not हिन्दी है न"))
     assert far[-1] == 1  # the third word after it, not the seventh
 
 
-def test_an_accent_beside_its_letter_is_no_letter_without_a_tag():
+def test_without_spaces_tags_decomposed_accents():
     beside, full = (without_spaces(item) for item in ("cafe\u0301 noir", "café noir"))
     assert beside.symbols == full.symbols
     assert (beside.tags >= 0).all()

@@ -35,7 +35,7 @@ def agrees(values, theory: Theory, also: float = 0.0) -> None:
         [("ols", False), ("yule_walker", True), ("ols", True), ("yule_walker", False)], retained=2
     ),
 )
-def test_estimates_of_phi_have_the_bias_and_the_spread_of_theory(method, intercept):
+def test_estimate_each_matches_theoretical_bias_and_spread(method, intercept):
     """The bias is that of the estimator with a fitted mean, -(1 + 3 phi) / n, or without one."""
     n, phi = 200, 0.6
     values = ar.estimate_each(range(1, MANY + 1), phi, intercept, method, n=n, burn_in=50)
@@ -50,7 +50,7 @@ def test_estimates_of_phi_have_the_bias_and_the_spread_of_theory(method, interce
     )  # without the bias it is worse
 
 
-def test_the_estimate_of_a_seed_is_what_the_series_of_this_seed_gives():
+def test_estimate_each_matches_single_fit_of_same_seed():
     path = ar.simulate((0.8,), n=100, seed=7, noise="laplace")
     for shuffle in (False, True):
         values = ar.shuffled(path.values, 7) if shuffle else path.values
@@ -61,13 +61,13 @@ def test_the_estimate_of_a_seed_is_what_the_series_of_this_seed_gives():
         assert alone[0] == item  # whatever is computed with it
 
 
-def test_theory_is_silent_beyond_the_unit_root():
+def test_in_theory_lacks_unit_root_and_shuffle_without_intercept():
     assert replicates.normal(*ar.in_theory(1.0, 100)) is None
     assert replicates.normal(*ar.in_theory(0.8, 100, shuffle=True)) is None
     assert replicates.normal(*ar.in_theory(0.8, 100, True, shuffle=True)) is not None
 
 
-def test_the_share_of_a_token_in_draws_is_binomial():
+def test_share_of_matches_binomial():
     scores = np.log(np.array([0.35, 0.3, 0.2, 0.15]))
     shares = [(draws(scores, uniforms(seed, 50)) == 0).mean() for seed in range(1, MANY + 1)]
     theory = replicates.share_of(0.35, 50)
@@ -79,7 +79,7 @@ def test_the_share_of_a_token_in_draws_is_binomial():
     assert (percent.mean, percent.low) == pytest.approx((35, 100 * theory.low))
 
 
-def test_the_surprise_of_a_drawn_token_is_the_entropy_on_average():
+def test_drawn_from_has_entropy_as_mean():
     probabilities = np.array([0.5, 0.25, 0.125, 0.125])
     bits = -np.log2(probabilities)
     theory = replicates.drawn_from(bits, probabilities)
@@ -92,7 +92,7 @@ def test_the_surprise_of_a_drawn_token_is_the_entropy_on_average():
     agrees(samples, theory)
 
 
-def test_theory_expects_all_of_them_in_its_bins():
+def test_expected_counts_sum_to_sample_size():
     theory = replicates.normal(2.0, 0.5)
     edges = np.linspace(-1, 5, 13)
     assert replicates.expected(theory, edges, 30).sum() == pytest.approx(30)
@@ -101,7 +101,7 @@ def test_theory_expects_all_of_them_in_its_bins():
     assert (theory.low, theory.high) == pytest.approx(stats.norm.interval(0.95, 2.0, 0.5))
 
 
-def test_the_interval_of_the_mean_holds_it_as_often_as_it_says():
+def test_estimate_ci_has_nominal_coverage():
     random = np.random.RandomState(0)
     held = 0
     for _ in range(2000):
@@ -114,14 +114,14 @@ def test_the_interval_of_the_mean_holds_it_as_often_as_it_says():
     assert np.isnan(of([1.0]).estimate.ci).all()
 
 
-def test_marks_are_piled_up_within_their_bins_and_none_is_lost():
+def test_heights_stack_every_mark_within_bins():
     edges = np.array([0.0, 1.0, 2.0, 3.0])
     result = of([0.5, 2.9, 0.1, 1.0, 0.9, -5.0, 99.0])
     assert replicates.binned(result.values, edges).tolist() == [0, 2, 0, 1, 0, 0, 2]
     assert result.heights(edges).tolist() == [1, 1, 2, 1, 3, 4, 2]
 
 
-def test_the_interval_of_a_median_is_the_widest_rank_that_the_binomial_allows():
+def test_median_rank_matches_binomial_and_scipy():
     for n in range(301):
         k = median_rank(n)
         half = stats.binom(n, 0.5)
@@ -135,7 +135,7 @@ def test_the_interval_of_a_median_is_the_widest_rank_that_the_binomial_allows():
 
 
 @pytest.mark.parametrize("draw", ["lognormal", "standard_cauchy", "integers"])
-def test_the_interval_of_a_median_holds_it_whatever_the_distribution(draw):
+def test_median_rank_interval_covers_for_any_distribution(draw):
     random, n, k = np.random.default_rng(1), 25, median_rank(25)
     values = (
         random.integers(0, 5, (4000, n))
@@ -150,7 +150,7 @@ def test_the_interval_of_a_median_holds_it_whatever_the_distribution(draw):
         assert held == pytest.approx(1 - 2 * stats.binom(n, 0.5).cdf(k - 1), abs=0.013)
 
 
-def test_a_difference_is_taken_within_each_seed():
+def test_more_than_pairs_values_by_seed():
     item, other = of([3.0, 5.0, 4.0]), of([1.0, 2.0, 2.0])
     gap = item.more_than(other)
     assert (gap.mean, gap.n, gap.source) == (pytest.approx(7 / 3), 3, "seeds")

@@ -10,7 +10,7 @@ from seqviz.compute.seeded import seeded
 
 
 @pytest.mark.parametrize("seed", [0, 1, 10_001, 2**32 - 1])
-def test_number_for_number(seed):
+def test_seeded_matches_numpy_random_state(seed):
     ours, theirs, other = seeded(seed), np.random.RandomState(seed), seeded(seed)
     for draw in (
         lambda random: random.standard_normal((5, 3)),
@@ -25,12 +25,12 @@ def test_number_for_number(seed):
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32])
-def test_a_seed_that_numpy_refuses_is_refused(seed):
+def test_seeded_rejects_out_of_range_seed(seed):
     with pytest.raises(ValueError, match="Seed must be between"):
         seeded(seed)
 
 
-def test_the_system_is_asked_for_nothing(monkeypatch):
+def test_seeded_requests_no_system_entropy(monkeypatch):
     requests = []
     randbits = bit_generator.randbits
     monkeypatch.setattr(bit_generator, "randbits", lambda k: requests.append(k) or randbits(k))

@@ -18,7 +18,7 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize(("text", "value"), NUMBERS.items())
-def test_one_number_is_read_as_it_is_meant(text, value):
+def test_number_parses_unicode_spellings(text, value):
     assert typed.number(text) == value
 
 
@@ -26,7 +26,7 @@ def test_one_number_is_read_as_it_is_meant(text, value):
     "text",
     ["", "-", ".", "1/3", "1_0", "nan", "inf", "0x1", "1 2", "0,5", "٣", "--1", "10²", "1e999"],
 )
-def test_what_is_no_number_is_refused(text):
+def test_number_rejects_malformed_text(text):
     with pytest.raises(ValueError, match="is not a number"):
         typed.number(text)
 
@@ -39,17 +39,17 @@ TENSOR = [[[2, 1, 3], [1, 2, 0.5]]]
     ["2 1 3, 1 2 0.5", "2 1 3，1 2 0.5", "2 1 3; 1 2 0.5", "2 1 3；1 2 0.5", "2 1 3、1 2 0.5",
      "２ 1\u00a03,\u30001 2 ０．５", "2 1 3 ,1e0 2 .5".replace(",1", ", 1")],
 )  # fmt: skip
-def test_the_words_of_a_tensor_stand_between_commas_or_semicolons_of_any_keyboard(text):
+def test_tensor_accepts_unicode_separators(text):
     np.testing.assert_array_equal(normalization.read(text), TENSOR)
 
 
-def test_a_tensor_of_two_sentences_with_the_minus_of_the_read_outs():
+def test_tensor_parses_two_sentences_with_unicode_minus():
     result = normalization.read("−2 1, ＋3 –1 ｜ 0 1；－1 ０")
     np.testing.assert_array_equal(result, [[[-2, 1], [3, -1]], [[0, 1], [-1, 0]]])
 
 
 @pytest.mark.parametrize("text", ["2 1 3，1 2 0.5，0.3 1 2", "2 1 3; 1 2 ０.5; 0.3 1 2"])
-def test_scores_under_a_mask(text):
+def test_masked_scores_accept_unicode_separators(text):
     np.testing.assert_array_equal(masking.masked(text).scores, [*TENSOR[0], [0.3, 1, 2]])
 
 
@@ -59,12 +59,12 @@ def test_scores_under_a_mask(text):
      ("5。7、５．８", ((5, 7), (5, 8))), ("5.7,5.8", ((5, 7), (5, 8))),
      ("5.7；5.8 ＋ 0.1", ((0, 1), (5, 7), (5, 8)))],
 )  # fmt: skip
-def test_pairs(text, found):
+def test_pairs_accepts_unicode_separators(text, found):
     assert pairs(text) == found
 
 
 @pytest.mark.parametrize("text", ["−1；2, 3 4", "－１ 2 3 4", "–1, 2; 3、4", "-1，2，3，4"])
-def test_the_numbers_of_a_matrix(text):
+def test_inputs_accepts_unicode_separators(text):
     np.testing.assert_array_equal(step.inputs(text, 2, 3), [[-1, 2], [3, 4], [0, 0]])
 
 
@@ -88,12 +88,12 @@ READERS = {
         ("1,234.5", "commas", {"part": "1,234.5", "apart": "1, 234.5"}),
     ],
 )
-def test_a_comma_right_before_a_digit_is_told(reader, text, code, details):
+def test_readers_reject_ambiguous_decimal_comma(reader, text, code, details):
     with pytest.raises(UserError, match=r"\.$") as refused:
         READERS[reader](text)
     assert (refused.value.code, refused.value.details) == (code, details)
 
 
 @pytest.mark.parametrize("text", ["３４２", "\u00a0342\u3000", "３４2"])
-def test_a_whole_number_in_full_width_digits(text):
+def test_spelling_reads_full_width_digits(text):
     assert spelling.read(text) == 342

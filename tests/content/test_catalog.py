@@ -12,7 +12,7 @@ from seqviz.core.i18n import ASSETS, LANGUAGES
 ROOT = ASSETS.parent
 
 
-def test_every_lesson_has_its_page_its_words_and_its_prose_and_there_are_no_others():
+def test_catalog_matches_pages_and_lesson_assets():
     slugs = {record.slug for record in catalog.LESSONS}
     assert {path.stem for path in (ROOT / "pages").glob("*.py")} - {"__init__"} == {"home", *slugs}
     files = (ASSETS / "lessons").rglob("*")
@@ -22,13 +22,13 @@ def test_every_lesson_has_its_page_its_words_and_its_prose_and_there_are_no_othe
     assert {name.partition("/")[0] for name in result} == slugs
 
 
-def test_stages_are_known_and_come_in_order():
+def test_catalog_stages_are_known_and_ordered():
     indices = [catalog.STAGES.index(record.stage) for record in catalog.LESSONS]
     assert indices == sorted(indices)
     assert len(set(catalog.STAGES)) == len(catalog.STAGES)
 
 
-def test_slugs_and_codes_are_unique_and_short():
+def test_catalog_slugs_and_codes_are_unique_and_short():
     slugs = [record.slug for record in catalog.LESSONS]
     codes = [record.code for record in catalog.LESSONS]
     assert len(set(slugs)) == len(slugs)
@@ -40,7 +40,7 @@ def test_slugs_and_codes_are_unique_and_short():
         assert re.fullmatch(r"[a-z][a-z0-9_]*", slug), slug
 
 
-def test_a_lesson_is_found_by_its_slug_with_its_neighbours():
+def test_catalog_finds_lesson_and_neighbours_by_slug():
     around = (None, *catalog.LESSONS, None)
     for before, record, after in zip(around, catalog.LESSONS, around[2:], strict=False):
         assert re.fullmatch(r":material/[a-z0-9_]+:", record.icon), record.slug

@@ -16,7 +16,7 @@ SEVERAL = [letter for letter in glossary.list_letters() if len(letter.meanings) 
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_every_symbol_of_a_lesson_s_table_is_in_it(slug):
+def test_glossary_contains_every_lesson_symbol(slug):
     existing = {
         form
         for letter in glossary.list_letters()
@@ -29,7 +29,7 @@ def test_every_symbol_of_a_lesson_s_table_is_in_it(slug):
         assert [symbol for symbol in symbols if symbol not in existing] == []
 
 
-def test_both_languages_are_complete_and_their_own():
+def test_glossary_is_complete_in_both_languages():
     meanings = {
         id(meaning): meaning for letter in glossary.list_letters() for meaning in letter.meanings
     }
@@ -44,7 +44,7 @@ def test_both_languages_are_complete_and_their_own():
         assert not letter.remark or HAN.search(letter.remark["zh"]), letter
 
 
-def test_no_two_meanings_and_no_two_terms_have_the_same_words():
+def test_glossary_words_are_unique():
     meanings = {
         id(meaning): meaning for letter in glossary.list_letters() for meaning in letter.meanings
     }.values()
@@ -57,7 +57,8 @@ def test_no_two_meanings_and_no_two_terms_have_the_same_words():
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_letter_with_two_meanings_says_so_whatever_is_shown(lang):
+def test_glossary_table_mentions_all_meanings_of_letter(lang):
+    """A letter with several meanings says so, whichever of them are shown."""
     text = Text(lang)
     names = {item.name for item in SEVERAL}
     assert {"W", "U", "phi", "tau", "sigma", "omega", "a", "c"} <= names
@@ -75,7 +76,7 @@ def test_a_letter_with_two_meanings_says_so_whatever_is_shown(lang):
                 assert meaning in visible or word in sentence, (slug, letter.name, word)
 
 
-def test_a_letter_that_is_one_thing_says_nothing_of_the_kind():
+def test_glossary_omits_meanings_note_for_single_meaning():
     (only,) = [letter for letter in glossary.list_letters() if letter.name == "theta"]
     assert text_of("theta", "en").count("meanings") == 0
     assert len(only.meanings) == 1
@@ -85,7 +86,7 @@ def text_of(typed: str, lang: str, slug: str = "") -> str:
     return table(glossary.search(typed, slug), Text(lang), slug)
 
 
-def test_every_remark_belongs_to_a_letter_with_two_meanings():
+def test_glossary_remarks_require_two_meanings():
     remarked = {letter.name for letter in glossary.list_letters() if letter.remark}
     assert remarked <= {item.name for item in SEVERAL}
     assert remarked == set(glossary._read("letters")["remark"])
@@ -99,7 +100,7 @@ def test_every_remark_belongs_to_a_letter_with_two_meanings():
         (r"\tilde c_t", "c"), (r"b_{\cdot}", "b"), ("*", ""),
     ],
 )  # fmt: skip
-def test_the_letter_of_a_formula(form, name):
+def test_glossary_letter_parses_formula(form, name):
     assert glossary.letter(form) == name
 
 
@@ -112,22 +113,22 @@ def test_the_letter_of_a_formula(form, name):
         ("变形金刚", "Transformer"), ("Γ", "input gate"), (" tau ", "time constant"),
     ],
 )  # fmt: skip
-def test_it_is_found_by_letter_term_or_what_a_text_calls_it(typed, words):
+def test_glossary_search_matches_letter_term_and_text_name(typed, words):
     assert words in text_of(typed, "en"), typed
 
 
-def test_a_small_letter_is_not_the_large_one():
+def test_glossary_search_is_case_sensitive_for_letters():
     assert [item.name for item, _ in glossary.search("h", "") if item] == ["h"]
     assert [item.name for item, _ in glossary.search("H", "") if item] == ["H"]
 
 
 @pytest.mark.parametrize("typed", ["<script>", "$\\frac", "|", "٣", "\x00", "a" * 40])
-def test_what_is_not_there_is_not_found(typed):
+def test_glossary_search_returns_empty_without_match(typed):
     assert glossary.search(typed, "") == []
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_row_has_four_cells_and_links_to_its_lessons(lang):
+def test_glossary_table_has_four_cells_and_lesson_links(lang):
     lines = text_of("", lang).splitlines()
     assert len(lines) > 150
     assert {line.count(" | ") for line in lines[2:]} == {3}
@@ -135,7 +136,7 @@ def test_every_row_has_four_cells_and_links_to_its_lessons(lang):
         assert f"]({slug}?lang={lang})" in "\n".join(lines)
 
 
-def test_a_term_names_the_lessons_in_whose_words_it_is():
+def test_glossary_terms_list_lessons_that_use_them():
     terms = {term.en: set(term.notation) for term in glossary.terms()}
     assert terms["LoRA"] == {"bert_accuracy"}
     assert "ar_fitting" in terms["Yule-Walker"]

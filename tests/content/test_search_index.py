@@ -14,7 +14,7 @@ SLUGS = [record.slug for record in catalog.LESSONS]
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_what_is_read_off_the_words_is_what_the_lesson_declares(slug):
+def test_search_index_names_match_lesson_declaration(slug):
     lesson = getattr(lessons, slug).lesson
     assert set(search_index.named(slug, "bench")) == set(lesson.benches)
     assert set(search_index.named(slug, "exercise")) == set(lesson.exercises)
@@ -25,7 +25,7 @@ def test_what_is_read_off_the_words_is_what_the_lesson_declares(slug):
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_minutes_follow_their_rule(slug):
+def test_search_index_minutes_match_formula(slug):
     words = sum(len(section.split()) for name, section in sections(slug, "en").items()
                 if name != "sources")  # fmt: skip
     lesson = getattr(lessons, slug).lesson
@@ -40,7 +40,7 @@ def test_minutes_follow_their_rule(slug):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_address_leads_to_a_bench_of_its_lesson(lang):
+def test_search_index_addresses_resolve_to_lesson_benches(lang):
     benches = set()
     for _, name, slug, address, words in search_index.rows(lang):
         parts = urlsplit(address)
@@ -82,19 +82,19 @@ def found(typed: str) -> list[search_index.Entry]:
         ("phi", "term", "ar_fitting", ""),
     ],
 )  # fmt: skip
-def test_letters_titles_and_terms_are_found_in_both_languages(typed, kind, slug, bench):
+def test_search_finds_letters_titles_and_terms_in_both_languages(typed, kind, slug, bench):
     assert (kind, slug) in {(item.kind, item.slug) for item in found(typed)}
     if bench:
         assert bench in {item.bench for item in found(typed)}
 
 
-def test_a_letter_that_is_part_of_another_name_is_not_found_in_its_formula():
+def test_search_index_ignores_letter_inside_other_name():
     assert search_index._stands("d_k", r"\sqrt{d_k}")
     assert not search_index._stands("k", r"\sqrt{dk}")
     assert not search_index._stands("h", r"\hat y")
 
 
-def test_a_bench_that_a_link_names_by_itself_has_its_tab_named(monkeypatch):
+def test_search_index_address_selects_tab_of_bench(monkeypatch):
     assert search_index.address("bert_accuracy", "zh", "tune").endswith(
         "bert_accuracy?lang=zh&ba.part=tune#bench-tune"
     )

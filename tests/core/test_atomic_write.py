@@ -17,7 +17,7 @@ def path(tmp_path):
     return position
 
 
-def test_it_is_as_before_until_the_end(path):
+def test_atomic_write_replaces_file_only_on_exit(path):
     with atomic_write(path) as created:
         assert created.name == path.name  # what writes may look at its ending
         created.write_text("after")
@@ -41,14 +41,14 @@ def half(path, error):
 
 
 @pytest.mark.parametrize("error", [OSError, SystemExit, FileNotFoundError])
-def test_it_stays_where_writing_fails(path, error):
+def test_atomic_write_keeps_old_content_on_error(path, error):
     with pytest.raises(error):
         half(path, error)
     assert path.read_text() == "before"
     assert [*path.parent.iterdir()] == [path]
 
 
-def test_what_a_link_leads_to_is_replaced(path):
+def test_atomic_write_replaces_symlink_target(path):
     link = path.with_name("link.json")
     link.symlink_to(path)
     with atomic_write(link) as created:
@@ -57,7 +57,7 @@ def test_what_a_link_leads_to_is_replaced(path):
     assert path.read_text() == "after"
 
 
-def test_what_a_killed_process_has_left_is_cleared_up_later(path):
+def test_atomic_write_removes_stale_unfinished_folders(path):
     old, new = (path.with_name(f".unfinished-{name}") for name in ("old", "new"))
     for folder in (old, new):
         folder.mkdir()
@@ -81,7 +81,7 @@ COMMANDS = {
     [(name, position) for name in COMMANDS for position in ("folder", "nosuch/x")]
     + [("teaching", "/proc/x.json"), ("gpu_bundle", "/proc/x.json")],
 )
-def test_a_tool_says_in_one_sentence_where_it_cannot_write(command, place, tmp_path, monkeypatch):
+def test_tool_reports_unwritable_output_in_one_line(command, place, tmp_path, monkeypatch):
     monkeypatch.setattr(gpu_bundle, "half_model", lambda folder: folder.mkdir())
     monkeypatch.setattr(supply_chain_audit, "loose", lambda _: [])
     monkeypatch.setattr(supply_chain_audit, "mismatches", lambda _: [])

@@ -27,7 +27,7 @@ def is_gone(pid: int) -> bool:
     return True
 
 
-def test_it_answers_and_is_killed_at_the_end():
+def test_child_process_answers_and_is_killed_on_exit():
     with (child := ChildProcess(ECHO)) as line:
         line.send(41)
         assert line.recv() == 42
@@ -36,19 +36,19 @@ def test_it_answers_and_is_killed_at_the_end():
     assert line.closed
 
 
-def test_the_line_ends_with_the_process():
+def test_child_process_closes_connection_when_killed():
     with (child := ChildProcess(ECHO)) as line:
         child.kill()
         with pytest.raises((EOFError, OSError)):
             line.recv()
 
 
-def test_a_program_that_fails_is_heard_at_once():
+def test_child_process_raises_on_recv_after_program_failure():
     with ChildProcess("raise SystemExit(3)") as line, pytest.raises((EOFError, OSError)):
         line.recv()
 
 
-def test_it_ends_with_the_line():
+def test_child_process_exits_when_connection_closes():
     child = ChildProcess(ECHO)
     child.line.close()
     assert is_gone(child.process.pid)

@@ -84,7 +84,7 @@ def first(recipe: CodeTrace) -> str:
     return ast.unparse(call(recipe).args[0])
 
 
-def test_the_recorded_code_gives_the_same_numbers():
+def test_code_trace_reproduces_results():
     recipe = CodeTrace()
     path = run(recipe, ar.simulate, (0.6, -0.3), 1.5, n=120, seed=7, noise="laplace", name="path")
     result = run(recipe, ar.correlogram, path.values, 12, path.coefficients, name="found")
@@ -101,7 +101,7 @@ def test_the_recorded_code_gives_the_same_numbers():
     np.testing.assert_array_equal(space["fan"].upper, fan.upper)
 
 
-def test_a_figure_is_reproduced_and_shown_last():
+def test_code_trace_reproduces_figure_and_shows_it_last():
     recipe = CodeTrace()
     path = run(recipe, ar.simulate, (0.8,), n=100, name="path")
     result = run(recipe, ar.correlogram, path.values, 10, (0.8,), name="found")
@@ -113,7 +113,8 @@ def test_a_figure_is_reproduced_and_shown_last():
     assert again.to_json() == chart.to_json()
 
 
-def test_results_of_earlier_calls_are_named_and_not_listed():
+def test_code_trace_references_earlier_results_by_name():
+    """Arrays of earlier results are not written out, so the code stays short."""
     recipe = CodeTrace()
     path = run(recipe, ar.simulate, (0.8,), n=500, name="path")
     run(recipe, ar.fit, path.values, 1, "ols", name="line")
@@ -121,7 +122,7 @@ def test_results_of_earlier_calls_are_named_and_not_listed():
     assert len(recipe.source()) < 400
 
 
-def test_a_whole_result_is_named():
+def test_code_trace_references_complete_result_by_name():
     recipe = CodeTrace()
     path = run(recipe, ar.simulate, (0.8,), n=50, name="path")
     values = run(recipe, ar.shuffled, path.values, 3, name="values")
@@ -129,14 +130,14 @@ def test_a_whole_result_is_named():
     assert first(recipe) == "values"
 
 
-def test_what_a_part_of_a_result_holds_is_named():
+def test_code_trace_references_nested_field():
     recipe = CodeTrace()
     done = run(recipe, learned, name="done")
     run(recipe, echo, done.map.inputs, name="again")
     assert "echo(done.map.inputs" in recipe.source()
 
 
-def test_several_results_in_a_list_are_named():
+def test_code_trace_references_results_in_list():
     recipe = CodeTrace()
     path = run(recipe, ar.simulate, (0.8,), n=60, name="path")
     fits = [run(recipe, ar.fit, path.values, 1, m, name=m) for m in ("ols", "yule_walker")]
@@ -156,7 +157,8 @@ def test_several_results_in_a_list_are_named():
     ids=["start", "end", "middle", "one value", "all", "backward", "every other", "nothing",
          "chosen"],
 )  # fmt: skip
-def test_a_stretch_of_an_earlier_result_is_a_slice_and_anything_else_written_out(part, named):
+def test_code_trace_writes_contiguous_part_as_slice(part, named):
+    """Any other selection of an earlier result is written out."""
     recipe = CodeTrace()
     path = run(recipe, ar.simulate, (0.8,), n=40, name="path")
     run(recipe, echo, path.values[part], name="found")
@@ -164,7 +166,8 @@ def test_a_stretch_of_an_earlier_result_is_a_slice_and_anything_else_written_out
     np.testing.assert_array_equal(executed(recipe)["found"], path.values[part])
 
 
-def test_a_row_of_a_matrix_is_not_mistaken_for_a_stretch():
+def test_code_trace_reproduces_matrix_rows_and_columns():
+    """A row of a matrix is not mistaken for a slice of it."""
     recipe = CodeTrace()
     matrix = run(recipe, echo, np.arange(12.0).reshape(3, 4), name="matrix")
     run(recipe, echo, matrix[1], name="row")
@@ -174,7 +177,7 @@ def test_a_row_of_a_matrix_is_not_mistaken_for_a_stretch():
     np.testing.assert_array_equal(space["column"], matrix[:, 1])
 
 
-def test_a_file_of_the_student_is_read_from_its_folder(tmp_path, monkeypatch):
+def test_code_trace_reads_uploaded_file_from_disk(tmp_path, monkeypatch):
     """The bytes of an upload do not go into the code: the reader has the file."""
     recipe = CodeTrace()
     content = b"x\n" + b"\n".join(b"%d" % k for k in range(40))
@@ -187,7 +190,7 @@ def test_a_file_of_the_student_is_read_from_its_folder(tmp_path, monkeypatch):
     assert executed(recipe)["found"] == content
 
 
-def test_an_equal_value_is_not_mistaken_for_an_earlier_result():
+def test_code_trace_matches_results_by_identity():
     """Identity, not equality: a copy is another array, which somebody may have changed."""
     recipe = CodeTrace()
     held = run(recipe, hold, name="held")
@@ -197,7 +200,7 @@ def test_an_equal_value_is_not_mistaken_for_an_earlier_result():
     assert first(recipe) == "1.5"
 
 
-def test_two_results_of_one_name_are_both_named():
+def test_code_trace_numbers_duplicate_names():
     """Else the first would be written out: thousands of digits under a figure."""
     recipe = CodeTrace()
     former = run(recipe, hold, 3, name="held")
@@ -210,7 +213,7 @@ def test_two_results_of_one_name_are_both_named():
     np.testing.assert_array_equal(executed(recipe)["found_2"], former.values)
 
 
-def test_a_variable_hides_no_function():
+def test_code_trace_avoids_shadowing_functions():
     recipe = CodeTrace()
     held = run(recipe, hold, 3, name="result")
     run(recipe, total, held.values, name="total")
@@ -227,14 +230,14 @@ def test_a_variable_hides_no_function():
          "NetworkSettings(cell='gru', hidden=8, seed=3)"),
     ],
 )  # fmt: skip
-def test_dataclasses_are_written_as_calls_with_what_differs(value, code):
+def test_code_trace_writes_dataclasses_with_non_default_fields(value, code):
     recipe = CodeTrace()
     run(recipe, echo, value, name="found")
     assert first(recipe) == code
     assert executed(recipe)["found"] == value
 
 
-def test_every_keyword_is_shown():
+def test_code_trace_writes_every_keyword():
     """Defaults too: the reader sees which knobs there are."""
     recipe = CodeTrace()
     run(recipe, total, [1.0, 2.0], scale=1.0, offset=5, name="sum")
@@ -242,7 +245,7 @@ def test_every_keyword_is_shown():
     assert executed(recipe)["sum"] == 8.0
 
 
-def test_a_value_of_another_type_is_not_a_default():
+def test_code_trace_writes_default_equal_values_of_other_type():
     """1.0 is not 1, and True is not 1: leaving it out could change the result."""
     recipe = CodeTrace()
     run(recipe, total, [1.0], offset=0.0, scale=1, name="sum")
@@ -267,7 +270,7 @@ def test_a_value_of_another_type_is_not_a_default():
         (b"a,b\n1,2", "b'a,b\\n1,2'"),
     ],
 )
-def test_literals(value, code):
+def test_code_trace_writes_literals(value, code):
     recipe = CodeTrace()
     run(recipe, echo, value, name="found")
     assert recipe.source(show=False).splitlines()[-1] == f"found = echo({code})"
@@ -287,7 +290,7 @@ def test_literals(value, code):
     ids=["floats", "integers", "matrix", "booleans", "complex", "empty", "labels", "nan", "inf",
          "minus inf", "numpy nan", "in a tuple", "in an array"],
 )  # fmt: skip
-def test_arrays_and_what_is_not_finite_are_written_out_exactly(value):
+def test_code_trace_writes_arrays_and_non_finite_values_exactly(value):
     recipe = CodeTrace()
     run(recipe, echo, value, name="found")
     again = executed(recipe)["found"]
@@ -295,7 +298,7 @@ def test_arrays_and_what_is_not_finite_are_written_out_exactly(value):
     assert np.asarray(again).dtype.kind == np.asarray(value).dtype.kind
 
 
-def test_dates_of_a_series_are_named():
+def test_code_trace_references_series_labels_by_name():
     """A tuple of five hundred dates is a field of an earlier result too."""
     from seqviz.data import series
 
@@ -305,7 +308,7 @@ def test_dates_of_a_series_are_named():
     assert first(recipe) == "chosen.labels"
 
 
-def test_long_calls_are_broken_into_lines():
+def test_code_trace_wraps_long_calls():
     recipe = CodeTrace()
     run(recipe, echo, "a" * 60, again="b" * 60, name="found")
     lines = recipe.source(show=False).splitlines()[-4:]
@@ -315,7 +318,7 @@ def test_long_calls_are_broken_into_lines():
     assert executed(recipe)["found"] == ("a" * 60, "b" * 60)
 
 
-def test_the_public_package_is_imported():
+def test_code_trace_imports_from_public_package():
     recipe = CodeTrace()
     run(recipe, ar.simulate, (0.5,), n=10, name="path")
     line = ar.fit(np.array([0.0, 1.0, 0.5, 2.0, -1.0]), 1, "ols")
@@ -326,7 +329,7 @@ def test_the_public_package_is_imported():
     assert lines.index("import numpy as np") == 0
 
 
-def test_a_function_that_no_package_exports_is_imported_from_its_module():
+def test_code_trace_imports_unexported_function_from_module():
     from seqviz.compute.ar_fitting.process import psi_weights
 
     recipe = CodeTrace()
@@ -336,11 +339,11 @@ def test_a_function_that_no_package_exports_is_imported_from_its_module():
     assert executed(recipe)["weights"].tolist() == [1.0, 0.5, 0.25]
 
 
-def test_an_empty_record_is_an_empty_script():
+def test_code_trace_returns_empty_script_without_calls():
     assert CodeTrace().source().strip() == ""
 
 
-def test_numpy_is_imported_only_when_used():
+def test_code_trace_imports_numpy_only_when_used():
     recipe = CodeTrace()
     run(recipe, ar.simulate, (0.5,), n=10, name="path")
     assert "numpy" not in recipe.source()

@@ -26,7 +26,7 @@ def found(value: float = 1.0, writeable: bool = False) -> Found:
     return Found(arrays[0], arrays[1], (arrays[2],))
 
 
-def test_the_large_parts_of_a_named_result_are_told_by_its_name(monkeypatch):
+def test_hash_value_uses_result_name_for_large_arrays(monkeypatch):
     item, again, other = found(), found(), found()
     name_value(item, b"key")
     name_value(again, b"key")
@@ -42,14 +42,15 @@ def work(values: np.ndarray, report=None) -> float:
     return float(values.sum())
 
 
-def test_equal_work_is_equal_however_its_numbers_were_made():
+def test_hash_call_matches_for_equal_arguments():
+    """A named result and a fresh array of equal content give the same hash."""
     named, fresh = found(), found()
     name_value(named, b"key")
     of_call = content_hash.hash_call
     assert of_call(work, (named.large,), {}) == of_call(work, (), {"values": fresh.large})
 
 
-def test_what_can_be_changed_is_read():
+def test_hash_value_reads_writeable_arrays():
     item = found(writeable=True)
     name_value(item, b"key")
     before = hash_value(item.large)
@@ -58,7 +59,7 @@ def test_what_can_be_changed_is_read():
     assert hash_value(item.large) != before
 
 
-def test_a_result_in_another_result_keeps_its_name():
+def test_name_value_keeps_name_of_nested_result():
     inner, alone = found(), found()
     name_value(inner, b"key")
     name_value(alone.large, b"array")
@@ -67,7 +68,7 @@ def test_a_result_in_another_result_keeps_its_name():
     assert (hash_value(inner), hash_value(inner.large), hash_value(alone.large)) == before
 
 
-def test_a_name_ends_with_what_it_names():
+def test_name_value_forgets_collected_result():
     item = found()
     name_value(item, b"key")
     held = {id(item), id(item.large), id(item.inner[0])}

@@ -86,7 +86,7 @@ def lesson_key(key: str, own_text: str = SLUGS[0]) -> str | None:
 # --- the two languages against each other -------------------------------------------------------
 
 
-def test_a_field_has_one_of_the_formats():
+def test_catalogue_fields_use_known_formats():
     """Of ours or of Python's, for a number or for words."""
     for lang in LANGUAGES:
         for key, value in catalogue(lang).items():
@@ -98,27 +98,27 @@ def test_a_field_has_one_of_the_formats():
                     assert format(1.5, spec.removeprefix(":")), key
 
 
-def test_both_languages_have_the_same_keys():
+def test_catalogue_has_same_keys_in_both_languages():
     english, chinese = (set(catalogue(lang)) for lang in LANGUAGES)
     assert english == chinese
     assert len(english) > 200  # the catalogue is really read
 
 
 @pytest.mark.parametrize("told", [placeholders, shape])
-def test_placeholders_and_the_lengths_of_lists_agree(told):
+def test_catalogue_placeholders_and_list_lengths_match(told):
     english, chinese = (catalogue(lang) for lang in LANGUAGES)
     assert [key for key in english if told(english[key]) != told(chinese[key])] == []
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_no_sentence_is_empty(lang):
+def test_catalogue_has_no_empty_sentence(lang):
     empty = [
         key for key, value in catalogue(lang).items() if any(not s.strip() for s in flat(value))
     ]
     assert not empty
 
 
-def test_quizzes_have_the_same_answer_and_it_is_one_of_the_options():
+def test_quiz_answers_match_across_languages_and_stay_in_range():
     english, chinese = (catalogue(lang) for lang in LANGUAGES)
     quizzes = [key.removesuffix(".answer") for key in english if key.endswith(".answer")]
     quizzes = [key for key in quizzes if f"{key}.options" in english]
@@ -132,7 +132,7 @@ def test_quizzes_have_the_same_answer_and_it_is_one_of_the_options():
             assert len(set(options)) == len(options), quiz
 
 
-def test_prose_is_translated():
+def test_catalogue_translates_prose():
     english, chinese = (catalogue(lang) for lang in LANGUAGES)
     same = []
     for key in english.keys() & chinese.keys():
@@ -159,7 +159,7 @@ def is_name(label: str, prose: str) -> bool:
     )
 
 
-def test_chinese_is_chinese_but_for_names():
+def test_catalogue_translates_chinese_labels_except_names():
     """A label too short for the test above; placeholders, formulas and code are no words."""
     no_words = re.compile(r"{[^}]*}|\$[^$]*\$|`[^`]*`|<[^>]*>")
     labels = [sentence for value in catalogue("zh").values() for sentence in flat(value)]
@@ -175,7 +175,7 @@ def test_chinese_is_chinese_but_for_names():
     assert left == set()
 
 
-def test_an_english_label_is_no_name():
+def test_is_name_rejects_most_english_labels():
     """Of the English labels not one in twenty could stand in a Chinese text unnoticed."""
     labels = {sentence for value in catalogue("en").values() for sentence in flat(value)}
     prose = "\n".join(s for v in catalogue("zh").values() for s in flat(v) if HAN.search(s))
@@ -183,7 +183,7 @@ def test_an_english_label_is_no_name():
     assert sum(is_name(label, prose) for label in words) < len(words) / 20
 
 
-def test_english_has_no_chinese_but_names_of_the_texts():
+def test_catalogue_has_chinese_in_english_only_for_text_rows():
     # Rows about the Chinese texts may quote them; nothing else may have been left untranslated.
     left = [
         key
@@ -193,7 +193,7 @@ def test_english_has_no_chinese_but_names_of_the_texts():
     assert not left
 
 
-def test_bold_chinese_ends_where_it_is_to_end():
+def test_markdown_bold_closes_in_chinese():
     """Asterisks between a sign and a letter close nothing in Markdown: they would be shown."""
     wrong = []
     for path in (ASSETS / "lessons").rglob("zh.*"):
@@ -206,7 +206,7 @@ def test_bold_chinese_ends_where_it_is_to_end():
     assert not wrong
 
 
-def test_no_number_that_is_filled_in_is_an_ordinal():
+def test_catalogue_has_no_ordinal_after_placeholder():
     message = catalogue("en").items()
     assert [
         key for key, value in message if any(ORDINAL.search(item) for item in flat(value))
@@ -214,7 +214,7 @@ def test_no_number_that_is_filled_in_is_an_ordinal():
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_no_exclamation_marks(lang):
+def test_catalogue_and_prose_have_no_exclamation_marks(lang):
     loud = [
         key
         for key, value in catalogue(lang).items()
@@ -230,7 +230,7 @@ def test_no_exclamation_marks(lang):
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_prose_sections_agree(slug):
+def test_prose_sections_match_across_languages(slug):
     english, chinese = (sections(slug, lang) for lang in LANGUAGES)
     assert list(english) == list(chinese)  # the order too: a notebook prints them as they come
     for name in english:
@@ -241,7 +241,7 @@ def test_prose_sections_agree(slug):
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_displayed_equations_agree(slug):
+def test_prose_equations_match_across_languages(slug):
     display = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
     english, chinese = (
         {name: display.findall(body) for name, body in sections(slug, lang).items()}
@@ -280,7 +280,7 @@ def constants(tree: ast.AST) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_key_in_the_code_exists(lang):
+def test_catalogue_has_every_key_in_code(lang):
     result = {
         (path.name, value)
         for path, tree in python("seqviz/figures", "seqviz/ui", "pages")
@@ -303,7 +303,7 @@ def test_every_key_in_the_code_exists(lang):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_label_of_a_figure_exists(lang):
+def test_catalogue_has_every_figure_label(lang):
     """Keys that a figure completes: `label = style.labels("figure.shots_")`, `label("amount")`."""
     labels = []
     for _, tree in python("seqviz/figures"):
@@ -330,7 +330,7 @@ def calls(tree: ast.AST, names: set[str]) -> Iterator[tuple[str, str, set[str]]]
             yield function, first.value, {k.arg for k in node.keywords if k.arg}
 
 
-def test_sentences_get_every_value_they_ask_for():
+def test_text_calls_pass_every_placeholder():
     checked = 0
     for path, tree in python("seqviz/figures", "seqviz/ui", "seqviz/lessons", "pages"):
         # A panel of a figure has a method of that name, for words that stand already.
@@ -352,7 +352,7 @@ def lesson_tree(slug: str) -> ast.Module:
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_words_that_a_page_names_exist(slug):
+def test_catalogue_has_every_key_of_page(slug):
     """Metrics, notes, hints, problems, questions, exercises and prose, with their placeholders."""
     tree = lesson_tree(slug)
     existing = catalogue("en")
@@ -406,7 +406,7 @@ def test_words_that_a_page_names_exist(slug):
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_a_choice_of_words_made_at_run_time_exists(slug):
+def test_catalogue_has_keys_completed_at_run_time(slug):
     """`show.note(f"{kind}_{verdict}")` and the like: the fixed parts match at least two keys."""
     for node in ast.walk(lesson_tree(slug)):
         if (
@@ -428,14 +428,14 @@ def test_a_choice_of_words_made_at_run_time_exists(slug):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("code", PROBLEM_CODES)
-def test_every_problem_with_a_file_is_translated(code, lang):
+def test_catalogue_has_every_file_problem(code, lang):
     key = lesson_key(f"problem.{code}")
     assert key is not None
     assert key in catalogue(lang)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_stage_and_group_has_words(lang):
+def test_catalogue_has_every_stage_and_group(lang):
     words = catalogue(lang)
     for stage in catalog.STAGES:
         assert {f"stage.{stage}.title", f"stage.{stage}.question"} <= set(words)
@@ -446,7 +446,7 @@ def test_every_stage_and_group_has_words(lang):
 # --- how sentences and numbers are made ---------------------------------------------------------
 
 
-def test_a_missing_key_or_value_is_an_error_and_not_a_blank():
+def test_text_raises_on_missing_key_or_value():
     text = Text("en")
     for request in (
         lambda: text("figure.no_such_key"),
@@ -458,7 +458,7 @@ def test_a_missing_key_or_value_is_an_error_and_not_a_blank():
         text.first("first.wish", "second.wish")
 
 
-def test_first_takes_the_first_that_exists():
+def test_text_first_returns_first_existing_key():
     text = Text("en")
     assert text.first("figure.none", "figure.acf", "figure.pacf") == text("figure.acf")
     assert (text.has("frame.failed"), text.has("frame.fail")) == (True, False)
@@ -482,7 +482,7 @@ def test_first_takes_the_first_that_exists():
         (5e-324, unbroken("4.94 × 10⁻³²⁴")),
     ],
 )  # fmt: skip
-def test_number(value, expected):
+def test_number_formats_value_by_magnitude(value, expected):
     assert number(value) == expected
 
 
@@ -490,7 +490,7 @@ def test_number(value, expected):
     ("value", "digits", "expected"),
     [(0.0123, 2, "0.012"), (1234.5, 2, "1,234"), (2.0, 1, "2"), (3.14159, 5, "3.1416")],
 )
-def test_number_digits(value, digits, expected):
+def test_number_uses_given_digits(value, digits, expected):
     assert number(value, digits) == expected
 
 
@@ -498,7 +498,7 @@ def test_number_digits(value, digits, expected):
     ("value", "spec", "expected"),
     [(-1.3, "fixed", "−1.30"), (-0.001, "fixed", "0.00"), (0.26, "fixed.1", "0.3")],
 )
-def test_a_number_with_fixed_decimals(value, spec, expected):
+def test_fill_formats_fixed_decimals(value, spec, expected):
     assert fill(f"{{value:{spec}}}", {"value": value}) == expected
 
 
@@ -507,7 +507,7 @@ def test_a_number_with_fixed_decimals(value, spec, expected):
     [(0.66139, 1, "66.1%"), (0.35, 0, "35%"), (1, 1, "100.0%"), (12.5, 1, "1,250.0%"),
      (-0.031, 1, "−3.1%"), (float("nan"), 1, "–")],
 )  # fmt: skip
-def test_percent(share, digits, expected):
+def test_percent_formats_share(share, digits, expected):
     assert percent(share, digits) == expected
 
 
@@ -518,7 +518,7 @@ def test_percent(share, digits, expected):
         ("{x:signed.1}", 2.04, "+2.0"), ("{x:numbers.2}", (0.5, -2), "0.50, −2.0"),
     ],
 )  # fmt: skip
-def test_a_field_says_how_its_value_is_written(sentence, value, expected):
+def test_fill_applies_field_format(sentence, value, expected):
     assert fill(sentence, {"x": value}) == expected
 
 
@@ -537,7 +537,7 @@ def test_a_field_says_how_its_value_is_written(sentence, value, expected):
         (None, units.Share, "–"), ("words", units.Share, "words"), (0.5, float, "0.500"),
     ],
 )  # fmt: skip
-def test_a_readout_is_written_by_its_unit(value, unit, expected):
+def test_format_value_uses_annotated_unit(value, unit, expected):
     def read(result: object) -> object: ...
 
     read.__annotations__["return"] = unit
@@ -562,14 +562,14 @@ def test_a_readout_is_written_by_its_unit(value, unit, expected):
         "&amp;",
     ],
 )
-def test_a_reader_s_text_has_no_mark_left_that_markdown_would_read(text):
+def test_escape_markdown_escapes_every_mark(text):
     escaped = escape_markdown(text)
     # A word joiner, which nobody sees, keeps an address from becoming a link.
     assert re.sub(r"\\(.)", r"\1", escaped).replace("\u2060", "") == text
     assert not re.search(r"(?<!\\)(\\\\)*[*_`~$:#<>|&!\[\]]", escaped)
 
 
-def test_ordinary_words_stay_as_they_are():
+def test_escape_markdown_keeps_plain_words():
     assert escape_markdown("were 会 é") == "were 会 é"
 
 
@@ -594,14 +594,14 @@ def test_ordinary_words_stay_as_they_are():
         ("in 1986 s's", "in 1986 s's"), ("p\u00a0= 5", "p~=~5"),
     ],
 )  # fmt: skip
-def test_no_line_ends_between_a_number_and_what_it_is_with(plain, bound):
+def test_unbroken_binds_numbers_with_no_break_spaces(plain, bound):
     assert units.unbroken(plain).replace(NO_BREAK, "~") == bound.replace("\u00a0", "~")
     assert units.unbroken(units.unbroken(plain)) == units.unbroken(plain)
     assert units.plainly_spaced(units.unbroken(plain)) == units.plainly_spaced(plain)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_no_sentence_lets_a_line_end_inside_a_number(lang):
+def test_catalogue_and_prose_keep_numbers_unbroken(lang):
     message = dict(catalogue(lang))
     for slug in SLUGS:
         message |= {f"{slug} {name}": body for name, body in sections(slug, lang).items()}
@@ -614,7 +614,7 @@ def test_no_sentence_lets_a_line_end_inside_a_number(lang):
     assert sum(NO_BREAK in item for body in message.values() for item in flat(body)) > 150
 
 
-def test_a_parted_number_would_be_found():
+def test_parted_detects_breakable_numbers():
     spaced = ("99.2 %", "99.2\u00a0%")
     for words in ("p < 0.001", "3.09 × 10⁻⁵", "{n} bits", "2.4 s", "x − 5", *spaced):
         assert parted(words), words

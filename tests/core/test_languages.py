@@ -15,7 +15,7 @@ from seqviz.plotting.style import Style
     ("zh-Hant-HK", "zh"), (" en-US ", "en"), ("EN", "en"), ("fr", None), ("zhuang", None),
     ("", None), ("-", None), ("*", None), ("../en", None), ("english", None),
 ])  # fmt: skip
-def test_a_tag_asks_for_its_base_language(tag, found):
+def test_matching_returns_base_language(tag, found):
     assert matching(tag) == found
 
 
@@ -30,19 +30,19 @@ def test_a_tag_asks_for_its_base_language(tag, found):
     ("zh;q=high, en;q=0.2", "en"),
     ("zh;q=7,en;q=0.9", "en"), (",,;q=1,;", None), ("zh\x00,en", "en"),
 ])  # fmt: skip
-def test_a_browser_gets_the_first_of_its_languages_that_is_here(accepted, found):
+def test_preferred_returns_first_supported_language(accepted, found):
     assert preferred(accepted) == found
     assert settings.language(None, accepted) == (found or "en")
     assert settings.language("zh-TW", accepted) == "zh"  # the link goes before
 
 
-def test_the_server_s_language_may_be_a_tag(monkeypatch):
+def test_settings_language_accepts_server_tag(monkeypatch):
     monkeypatch.setenv("SEQVIZ_LANGUAGE", "zh-CN")
     assert settings.language(None, "en") == "zh"
     assert settings.language("en-US", "zh") == "en"
 
 
-def test_a_bench_without_a_page_takes_a_tag():
+def test_bench_accepts_language_tag_without_page():
     assert Style(lang="zh_Hans").lang == "zh"
     bench = lessons.gates.single_gate
     assert bench.run({}, "zh-CN").readouts == bench.run({}, "zh").readouts

@@ -17,12 +17,12 @@ WHOLE = (
 
 
 @pytest.mark.parametrize(("how", "works"), [(PLAIN, False), (WHOLE, True)])
-def test_a_broken_import_is_begun_once_more(how, works):
+def test_import_or_retry_repairs_interrupted_import(how, works):
     done = subprocess.run([sys.executable, "-c", BROKEN + how], capture_output=True, timeout=120)
     assert (done.returncode == 0) == works, done.stderr.decode()[-500:]
 
 
-def test_what_is_not_there_is_not_there():
+def test_import_or_retry_raises_on_missing_module():
     from seqviz.core.lazy_import import import_or_retry
 
     with pytest.raises(ModuleNotFoundError):
@@ -65,6 +65,6 @@ other.join()
 """
 
 
-def test_a_pandas_that_another_thread_imports_is_waited_for():
+def test_fit_by_hand_waits_for_pandas_import_of_other_thread():
     done = subprocess.run([sys.executable, "-c", HALF_A_PANDAS], capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr.decode()[-800:]

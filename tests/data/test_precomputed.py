@@ -104,7 +104,7 @@ def same(result, expected):
 
 # ------------------------------------------------------------------------------- there and back
 @pytest.mark.parametrize("name", RESULTS)
-def test_what_is_written_is_found(name):
+def test_precomputed_round_trip_returns_read_only_result(name):
     keywords = {"model": "minilm", "shares": (0.1, 0.5), "settings": FILL.settings}
     path = precomputed.write(experiment, keywords, RESULTS[name], ABOUT)
     result = precomputed.find(experiment, keywords)
@@ -120,7 +120,7 @@ def test_what_is_written_is_found(name):
             array[...] = 0
 
 
-def test_several_results_stand_side_by_side_and_a_new_one_replaces_the_old():
+def test_precomputed_write_replaces_only_same_call():
     for number, name in enumerate(("fill", "knife", "tuned")):
         precomputed.write(experiment, {"sentences": number}, RESULTS[name], ABOUT)
     precomputed.write(experiment, {"sentences": 1}, RESULTS["surface"], {**ABOUT, "seconds": 1.0})
@@ -147,7 +147,7 @@ KNOWN = {"sentences": 2000, "shares": (0.1, 0.5), "settings": FillSettings(0.3)}
         {},
     ],
 )
-def test_for_another_call_there_is_none(keywords):
+def test_precomputed_find_returns_none_for_other_call(keywords):
     assert precomputed.find(experiment, KNOWN) is None  # nor where nothing was ever written
     precomputed.write(experiment, KNOWN, RESULTS["knife"], ABOUT)
     assert precomputed.find(experiment, keywords) is None
@@ -173,7 +173,7 @@ NEAR = 0.5 + RANDOM.choice([-1, 1], 5000) * 10 ** RANDOM.uniform(-17, -0.4, 5000
     [np.concatenate([EDGE, NEAR, chances(5000)]), EDGE.astype(np.float32), [np.nan, 0.25, np.nan]],
     ids=["double", "single", "missing"],
 )
-def test_half_precision_never_changes_an_answer(probability):
+def test_precomputed_half_precision_keeps_threshold_decisions(probability):
     """Whatever the lesson asks: more than 1/2, at least 1/2, exactly 1/2."""
     expected = np.asarray(probability)
     result = written_and_found(SystemPredictions("x", expected[None])).probability[0]
@@ -185,7 +185,7 @@ def test_half_precision_never_changes_an_answer(probability):
 
 
 @pytest.mark.parametrize("largest", [2**15 - 1, 2**15, 2**31, 0, -(2**15)])
-def test_whole_numbers_are_kept(largest):
+def test_precomputed_round_trip_keeps_integers(largest):
     result = written_and_found(SearchSurface(np.ones(2), np.array([largest, 1]), np.ones((2, 2))))
     np.testing.assert_array_equal(result.batch, [largest, 1])
 
@@ -207,7 +207,7 @@ def refused() -> UserError:
 
 
 @pytest.mark.parametrize("how", ["gone", "empty", "cut", "one bit", "other", "a folder"])
-def test_a_damaged_file_is_refused(written, how):
+def test_precomputed_rejects_damaged_file(written, how):
     content = written.read_bytes()
     flipped = bytearray(content)
     flipped[len(content) // 2] ^= 1
@@ -233,12 +233,12 @@ BROKEN = ("", "[{", "null", "3", '"x"', "[3]", '[{"file": "x"}]', "\udcff\udcfe"
 
 
 @pytest.mark.parametrize("text", BROKEN)
-def test_a_broken_index_is_refused(written, text):
+def test_precomputed_rejects_broken_index(written, text):
     put(text)
     assert refused().details == {"file": "index.json"}
 
 
-def test_a_cut_index_is_refused_wherever_it_is_cut(written):
+def test_precomputed_rejects_index_truncated_anywhere(written):
     text = (precomputed.FOLDER / "index.json").read_text("utf-8").rstrip()
     for end in range(0, len(text), 37):
         put(text[:end])
@@ -258,7 +258,7 @@ def test_a_cut_index_is_refused_wherever_it_is_cut(written):
         "entry['result']['fields']['probability']['array'] = 'elsewhere'",
     ],
 )
-def test_an_entry_that_fits_no_result_is_refused(written, damage):
+def test_precomputed_rejects_mismatched_entry(written, damage):
     (entry,) = entries()
     exec(damage, {"entry": entry})
     put([entry])
@@ -275,7 +275,7 @@ class Burglar:
         return os.mkdir, (str(self.trace),)
 
 
-def test_an_object_array_is_refused_and_nothing_in_it_runs(written, tmp_path):
+def test_precomputed_rejects_object_array_without_running_code(written, tmp_path):
     """Even with its checksum in order: such a file could run anything."""
     trace, buffer = tmp_path / "trace", io.BytesIO()
     np.savez(buffer, probability=np.array([Burglar(trace)], object))
@@ -287,7 +287,7 @@ def test_an_object_array_is_refused_and_nothing_in_it_runs(written, tmp_path):
     assert not trace.exists()
 
 
-def test_an_object_array_is_not_written():
+def test_precomputed_write_rejects_object_array():
     with pytest.raises(ValueError, match=r"[Oo]bject"):
         precomputed.write(experiment, {}, (np.array([None]),), ABOUT)
     assert precomputed.find(experiment, {}) is None
@@ -296,7 +296,7 @@ def test_an_object_array_is_not_written():
 # ---------------------------------------------------------------------------------- a full disk
 @pytest.mark.parametrize("fails", ["replace", "write"])
 @pytest.mark.parametrize("which", [1, 2], ids=["the arrays", "the index"])
-def test_a_full_disk_leaves_everything_as_it_was(written, monkeypatch, fails, which):
+def test_precomputed_write_is_atomic_on_full_disk(written, monkeypatch, fails, which):
     before = {path.name: path.read_bytes() for path in precomputed.FOLDER.iterdir()}
     count = 0
 

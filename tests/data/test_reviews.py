@@ -11,7 +11,7 @@ from seqviz.core.errors import UserError
 from seqviz.data import reviews as snippets
 
 
-def test_the_counts_of_the_paper():
+def test_snippets_match_paper_counts():
     reviews, editorials = snippets.movie_reviews(), snippets.editorials()
     assert len(reviews.texts) == len(reviews.ratings) == 10_605
     assert len(editorials.texts) == len(editorials.ratings) == 5_190
@@ -21,7 +21,7 @@ def test_the_counts_of_the_paper():
         assert not result.ratings.flags.writeable
 
 
-def test_the_split_is_fixed_and_leaks_nothing():
+def test_sentiment_split_is_fixed_without_leakage():
     train, test = snippets.sentiment_split()
     assert (len(train.texts), len(test.texts)) == (8_072, 2_000)
     positive = train.positive.sum() + test.positive.sum()
@@ -46,7 +46,7 @@ def test_the_split_is_fixed_and_leaks_nothing():
     ],
     ids=["empty", "not bzip2", "other rows", "cut"],
 )
-def test_a_damaged_file_is_refused(tmp_path, monkeypatch, content):
+def test_snippets_reject_damaged_or_missing_file(tmp_path, monkeypatch, content):
     monkeypatch.setattr(snippets, "FOLDER", tmp_path)
     (tmp_path / "movie_reviews.tsv.bz2").write_bytes(content)
     with pytest.raises(UserError, match=r"movie_reviews\.tsv\.bz2 is missing or damaged"):

@@ -18,7 +18,7 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("key", BUNDLED)
-def test_series_is_the_known_one(key):
+def test_bundled_series_matches_checksum(key):
     length, first, last, start, end, checksum = EXPECTED[key]
     series = bundled(key)
     assert series.values.shape == (length,)
@@ -31,7 +31,7 @@ def test_series_is_the_known_one(key):
     assert result.startswith(checksum)
 
 
-def test_co2_months_are_means_of_their_weeks_and_gaps_are_straight():
+def test_bundled_co2_averages_weeks_and_interpolates_gaps():
     from statsmodels.datasets import co2
 
     weekly = co2.load_pandas().data["co2"]
@@ -46,13 +46,13 @@ def test_co2_months_are_means_of_their_weeks_and_gaps_are_straight():
     np.testing.assert_allclose(steps, steps.mean(), atol=2e-4)
 
 
-def test_elnino_is_read_row_by_row():
+def test_bundled_elnino_is_read_row_by_row():
     """The warmest month on average is March, the coldest in autumn: the table is not mixed up."""
     by_month = bundled("elnino").values.reshape(61, 12).mean(axis=0)
     assert np.argmax(by_month) == 2
     assert np.argmin(by_month) in (8, 9)
 
 
-def test_unknown_key_is_refused():
+def test_bundled_rejects_unknown_key():
     with pytest.raises(ValueError, match="Known: sunspots"):
         bundled("gdp")

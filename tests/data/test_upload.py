@@ -30,7 +30,7 @@ def with_cell(text: str) -> bytes:
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("tail", ["", "{end}", "{end}{end}  {end},{end}"])
-def test_encodings_line_ends_and_blank_tails(end, encoding, tail):
+def test_parse_accepts_encodings_line_endings_and_blank_tails(end, encoding, tail):
     text = lines("日期,价格 €", [f"d{i},{value}" for i, value in enumerate(NUMBERS)], end).decode()
     table = parse((text + tail.format(end=end)).encode(encoding))
     assert table.names == ("日期", "价格 €")
@@ -39,7 +39,7 @@ def test_encodings_line_ends_and_blank_tails(end, encoding, tail):
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_delimiters(delimiter):
+def test_parse_detects_delimiter(delimiter):
     rows = [delimiter.join((f"1990-{i}", str(v), str(2 * v))) for i, v in enumerate(NUMBERS)]
     table = parse(lines(delimiter.join(("when", "a", "b")), rows))
     assert table.numeric_columns == ("a", "b")
@@ -47,13 +47,13 @@ def test_delimiters(delimiter):
     np.testing.assert_array_equal(column(table, "b"), 2 * NUMBERS)
 
 
-def test_decimal_comma_between_semicolons():
+def test_parse_reads_decimal_comma_between_semicolons():
     table = parse(lines("a;b", [f"{comma};{comma}" for comma in COMMAS]))
     np.testing.assert_array_equal(column(table, "a"), NUMBERS)
     np.testing.assert_array_equal(column(table, "b"), NUMBERS)
 
 
-def test_without_a_header_columns_have_the_letters_of_a_spreadsheet():
+def test_parse_names_headerless_columns_like_spreadsheet():
     table = parse("\n".join(f"{v},{v}" for v in NUMBERS).encode())
     assert table.names == ("A", "B")
     assert table.first_row == 1
@@ -61,17 +61,17 @@ def test_without_a_header_columns_have_the_letters_of_a_spreadsheet():
     assert (wide.names[25], wide.names[26], wide.names[59]) == ("Z", "AA", "BH")
 
 
-def test_names_are_unique_and_clean():
+def test_parse_cleans_and_deduplicates_names():
     table = parse(lines("x,x,,\x07y\u202e", [f"{v},{v},{v},{v}" for v in NUMBERS]))
     assert table.names == ("x", "x (B)", "C", "y")
 
 
 @pytest.mark.parametrize("text", ["1", "+1.", ".5", "-0.5E-3", " 7 "])
-def test_number_formats(text):
+def test_column_reads_number_formats(text):
     assert column(parse(with_cell(text)), "x")[9] == float(text)
 
 
-def test_as_many_rows_as_there_may_be():
+def test_column_accepts_max_rows():
     assert column(parse(b"x\n" + b"1\n2\n" * (MAX_ROWS // 2)), "x").size == MAX_ROWS
 
 
@@ -126,7 +126,7 @@ def thousands(text: str) -> tuple[bytes, str, dict]:
          {"row": 11, "text": "a[31m{0}bbbbbbbbbbbb"}),
     ],
 )  # fmt: skip
-def test_every_problem_names_its_place(content, code, details):
+def test_data_error_reports_location(content, code, details):
     with pytest.raises(DataError) as caught:
         column(parse(content), "x")
     problem = caught.value
@@ -138,7 +138,7 @@ def test_every_problem_names_its_place(content, code, details):
 
 @pytest.mark.timing
 @pytest.mark.parametrize("cell", [b"1", b"-123.4567", b"1" * 100_000])
-def test_the_largest_files_are_read_within_three_seconds(cell):
+def test_parse_handles_largest_file_within_three_seconds(cell):
     width = max(1, min(MAX_COLUMNS, MAX_BYTES // (MAX_ROWS * (len(cell) + 1))))
     row = b",".join([cell] * width) + b"\n"
     content = row * min(MAX_ROWS, MAX_BYTES // len(row))
@@ -149,7 +149,7 @@ def test_the_largest_files_are_read_within_three_seconds(cell):
     assert time.thread_time() - start < 3.0
 
 
-def test_a_column_that_only_counts_is_not_the_one_meant():
+def test_likely_skips_counter_column():
     rows = "\n".join(f"{1900 + k},{value:.3f},{k % 7}" for k, value in enumerate(np.sin(range(40))))
     table = upload.parse(f"year,temp,day\n{rows}".encode())
     assert table.numeric_columns[upload.likely(table)] == "temp"

@@ -62,7 +62,7 @@ def outcome(content: bytes) -> str:
 
 
 @pytest.mark.parametrize("make", [random_bytes, mutated_csv])
-def test_three_hundred_files(make):
+def test_parse_fuzz_returns_table_or_data_error(make):
     random = np.random.RandomState(20)
     outcomes = {outcome(make(random)) for _ in range(300)}
     # The fuzz reaches the inside: several kinds of outcome, good ones among the mutated files.

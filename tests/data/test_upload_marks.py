@@ -66,7 +66,7 @@ AMBIGUOUS = {
 
 
 @pytest.mark.parametrize("case", AMBIGUOUS)
-def test_a_mark_that_may_separate_thousands_is_refused_with_its_cell(case):
+def test_column_rejects_ambiguous_thousands_mark(case):
     data_error = problem(AMBIGUOUS[case], "x")
     assert (data_error.code, data_error.details["row"]) == ("thousands", FIRST + 2)
     assert data_error.details["whole"] == str(VISITORS[FIRST])
@@ -75,13 +75,13 @@ def test_a_mark_that_may_separate_thousands_is_refused_with_its_cell(case):
 
 
 @pytest.mark.parametrize(("separator", "mark"), [(";", "."), (";", ","), ("\t", ","), ("|", ",")])
-def test_a_column_of_values_above_a_thousand(separator, mark):
+def test_column_rejects_thousands_mark_in_large_values(separator, mark):
     data_error = problem(file(days(), grouped(MANY, mark), separator=separator))
     assert (data_error.code, data_error.details["row"]) == ("thousands", 2)
 
 
 @pytest.mark.parametrize("name", ["de_thousands_only.csv", "de_thousands_point.csv"])
-def test_the_reported_files_of_thousands(name):
+def test_column_rejects_reported_thousands_files(name):
     data_error = problem((FILES / name).read_bytes())
     code = "thousands" if name == "de_thousands_only.csv" else "both_marks"
     assert (data_error.code, data_error.details["row"], data_error.details["text"]) == (
@@ -91,7 +91,7 @@ def test_the_reported_files_of_thousands(name):
     )
 
 
-def test_the_other_mark_is_refused_and_the_one_of_the_file_read():
+def test_column_rejects_mark_that_conflicts_with_other_column():
     content = (FILES / "de_thousands_point.csv").read_bytes()
     data_error = problem(content, "Faelle")
     assert (data_error.details["other"], data_error.details["other_column"]) == (
@@ -103,12 +103,12 @@ def test_the_other_mark_is_refused_and_the_one_of_the_file_read():
     assert codes == []
 
 
-def test_two_certain_marks_in_one_file():
+def test_column_rejects_two_decimal_marks_in_one_file():
     content = file(written(LEVELS, ","), written(LEVELS, "."), names=("a", "b"), separator=";")
     assert {problem(content, name).code for name in "ab"} == {"both_marks"}
 
 
-def test_one_cell_with_the_other_mark():
+def test_column_rejects_single_cell_with_other_mark():
     cells = written(LEVELS, ",")
     cells[30] = "1.234"
     data_error = problem(file(days(), cells, separator=";"))
@@ -123,7 +123,7 @@ THREE = np.round(np.random.RandomState(7).uniform(0, 3, 60), 3)
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("mark", ".,")
 @pytest.mark.parametrize("values", [LEVELS, THREE, np.round(THREE * 1e4, 3), THREE * 1e-5])
-def test_numbers_that_cannot_be_thousands(separator, mark, values):
+def test_column_reads_marks_that_cannot_be_thousands(separator, mark, values):
     quote = '"' if mark == separator else ""
     cells = [f"{quote}{text}{quote}" for text in written(values, mark)]
     result, codes = read(file(days(), cells, separator=separator))
@@ -132,7 +132,7 @@ def test_numbers_that_cannot_be_thousands(separator, mark, values):
 
 
 @pytest.mark.parametrize("separator", [",", "\t", "|"])
-def test_three_decimals_throughout_are_read_and_remarked(separator):
+def test_column_remarks_on_three_decimals_throughout(separator):
     content = file(days(), [f"{20 + v:.3f}" for v in THREE], separator=separator)
     values, codes = read(content)
     np.testing.assert_allclose(values, 20 + THREE)
@@ -142,7 +142,7 @@ def test_three_decimals_throughout_are_read_and_remarked(separator):
     assert read(other, "x")[1] == []  # the file settles it
 
 
-def test_three_decimals_between_semicolons():
+def test_column_reads_three_decimals_between_semicolons():
     """A decimal comma is certain once; a point is said, as clocks are written with it, too."""
     commas = [f"{20 + v:.3f}".replace(".", ",") for v in THREE]
     content = file(commas, written(LEVELS, ","), names=("x", "y"), separator=";")
@@ -156,7 +156,7 @@ def test_three_decimals_between_semicolons():
     assert "three_decimals" in read(content, "x")[1]
 
 
-def test_whole_numbers_have_no_mark():
+def test_column_reads_integers_without_remark():
     for separator in ",;\t|":
         values, codes = read(file(days(), VISITORS, separator=separator))
         np.testing.assert_array_equal(values, VISITORS)
@@ -178,20 +178,20 @@ DECIMALS = {
 
 
 @pytest.mark.parametrize("case", DECIMALS)
-def test_a_decimal_comma_is_no_separator(case):
+def test_parse_rejects_decimal_comma_as_separator(case):
     data_error = problem("\n".join(DECIMALS[case]).encode())
     assert (data_error.code, data_error.details["row"]) == ("decimal_comma", 1)
     assert data_error.details["text"] in DECIMALS[case][0]
 
 
-def test_the_reported_column_and_one_with_its_name():
+def test_parse_rejects_reported_decimal_comma_column():
     content = (FILES / "one_column_decimal_comma.csv").read_bytes()
     assert problem(content).details == {"row": 1, "text": "20,00"}
     assert problem(b"temp\n" + content).details == {"row": 2, "text": "20,00"}
     assert read(content.replace(b",", b"."))[1] == []
 
 
-def test_two_columns_of_whole_numbers():
+def test_parse_reads_two_integer_columns_without_remark():
     left, right = RANDOM.randint(5, 200, (2, 60))
     for content in (
         file(left, right, names=None),
@@ -207,7 +207,7 @@ def test_two_columns_of_whole_numbers():
         assert read(content)[1] == []
 
 
-def test_two_columns_that_may_be_one_are_said():
+def test_remarks_report_two_columns_that_may_be_one():
     content = file(10 + VISITORS % 30, 10 + MANY[::-1] % 30, names=None)
     table = parse(content)
     assert table.names == ("A", "B")
@@ -237,14 +237,14 @@ SAME = {
 
 
 @pytest.mark.parametrize("case", SAME)
-def test_other_ways_to_write_the_same_file(case):
+def test_parse_reads_equivalent_file_variants(case):
     table = parse(SAME[case])
     assert table.names == ("day", "temp")
     np.testing.assert_array_equal(column(table, "temp"), LEVELS)
 
 
 @pytest.mark.parametrize("minus", "−－–-")
-def test_every_minus_is_a_minus(minus):
+def test_column_reads_every_minus_sign(minus):
     cells = [f"{minus}{value}" for value in LEVELS]
     np.testing.assert_array_equal(read(file(days(), cells))[0], -LEVELS)
 
@@ -253,13 +253,13 @@ READABLE = ["ctrl_z_end.csv", "excel_sep_line.csv", "excel_sep_three.csv", "tab_
 
 
 @pytest.mark.parametrize("name", READABLE)
-def test_the_reported_files_that_can_be_read(name):
+def test_column_reads_reported_files(name):
     values, codes = read((FILES / name).read_bytes())
     assert (len(values), values[:3].tolist()) == (60, [20.0, 21.69, 20.72])
     assert codes == []
 
 
-def test_the_reported_minus():
+def test_column_reads_reported_unicode_minus():
     assert read((FILES / "unicode_minus.csv").read_bytes())[0].min() == -3.0
 
 
@@ -285,7 +285,7 @@ UNREAD = {
 
 
 @pytest.mark.parametrize("case", UNREAD)
-def test_what_cannot_be_read_is_shown_by_a_cell(case):
+def test_data_error_quotes_unreadable_cell(case):
     content, code, row, text = UNREAD[case]
     data_error = problem(content)
     assert (data_error.code, data_error.details["row"]) == (code, row)
@@ -293,12 +293,12 @@ def test_what_cannot_be_read_is_shown_by_a_cell(case):
     assert data_error.details["text"] in str(data_error)
 
 
-def test_the_reported_spaces():
+def test_column_rejects_reported_space_separated_file():
     data_error = problem((FILES / "spaces.txt").read_bytes())
     assert (data_error.code, data_error.details["text"]) == ("spaces", "2023-01-02 20.00")
 
 
-def test_rows_without_a_value_at_the_ends_are_left_out_and_counted():
+def test_column_drops_and_counts_blank_rows_at_ends():
     content = b"day,temp\n2022-12-31,\n" + GOOD.split(b"\n", 1)[1] + b"\n2023-04-01,\n,NA"
     table = parse(content)
     np.testing.assert_array_equal(column(table, "temp"), LEVELS)

@@ -91,7 +91,7 @@ IN_ORDER = {
 
 
 @pytest.mark.parametrize("case", IN_ORDER)
-def test_nothing_is_said_of_equal_steps_forward(case):
+def test_remarks_are_empty_for_equal_forward_steps(case):
     assert remarks_of(file(IN_ORDER[case])) == ()
 
 
@@ -109,13 +109,13 @@ def test_nothing_is_said_of_equal_steps_forward(case):
         (",date,x", [f"{k},{d}" for k, d in enumerate(DAYS)]),
     ],
 )
-def test_columns_that_say_together_when_a_row_is(names, times):
+def test_remarks_combine_split_time_columns(names, times):
     assert remarks_of(file(times, names)) == ()
     table = parse(file(times, names))
     assert table.numeric_columns[upload.likely(table)] == "x"
 
 
-def test_a_series_is_not_taken_for_time():
+def test_remarks_do_not_take_series_for_time():
     """A year-like or stepwise first column of values is not said to be out of order."""
     random = np.random.RandomState(4)
     for first in (random.randint(1000, 3000, N), np.arange(N) * 7 % 50, random.rand(N), [5] * N):
@@ -137,7 +137,7 @@ BACKWARD = {
 
 
 @pytest.mark.parametrize("case", BACKWARD)
-def test_newest_first(case):
+def test_remarks_report_newest_first(case):
     names = "year,x" if case == "years" else "when,x"
     remark = only(file(BACKWARD[case][::-1], names))
     assert remark.code == "newest_first"
@@ -147,7 +147,7 @@ def test_newest_first(case):
 
 
 @pytest.mark.parametrize("case", BACKWARD)
-def test_shuffled(case):
+def test_remarks_report_shuffled_rows(case):
     order = np.random.RandomState(3).permutation(N)
     names = "year,x" if case == "years" else "when,x"
     times = [BACKWARD[case][k] for k in order]
@@ -174,20 +174,20 @@ def test_shuffled(case):
         ([str(datetime(2023, 1, 2) + timedelta(hours=k + 5 * (k > 30))) for k in range(N)], 5, 32),
     ],
 )
-def test_missing_dates_are_counted(times, count, row):
+def test_remarks_count_missing_dates(times, count, row):
     remark = only(file(times))
     assert (remark.code, remark.details["count"], remark.details["row"]) == ("gaps", count, row)
     assert remark.details["text"] == times[row - 2]
     assert remark.details["other"] == times[row - 1]
 
 
-def test_a_year_that_is_missing_in_a_column_of_years():
+def test_remarks_report_missing_year():
     remark = only(file([y for y in range(1950, 2020) if y != 1970], "Year,x"))
     assert (remark.code, remark.details["count"]) == ("gaps", 1)
 
 
 @pytest.mark.parametrize("name", ["missing_dates.csv", "years_gap.csv", "newest_first.csv"])
-def test_the_reported_files(name):
+def test_remarks_report_order_or_gaps_of_reported_files(name):
     table = parse((FILES / name).read_bytes())
     picked = table.numeric_columns[upload.likely(table)]
     assert picked in ("Close", "Value")
@@ -196,14 +196,14 @@ def test_the_reported_files(name):
     assert name == "newest_first.csv" or remark.details["count"] == 10
 
 
-def test_newest_first_and_a_gap():
+def test_remarks_report_newest_first_with_gap():
     times = [str(d) for d in DAYS[:70] if not 20 <= (d - DAYS[0]).days < 30][::-1]
     backward, gap = remarks_of(file(times))
     assert (backward.code, gap.code, gap.details["count"]) == ("newest_first", "gaps", 10)
     assert times[gap.details["row"] - 2] == gap.details["text"] == str(DAYS[19])
 
 
-def test_dates_that_appear_twice():
+def test_remarks_count_duplicate_dates():
     times = sorted([*map(str, DAYS[:48]), *map(str, DAYS[5:17])])
     remark = only(file(times))
     assert (remark.code, remark.details["count"]) == ("doubled", 12)
@@ -212,7 +212,7 @@ def test_dates_that_appear_twice():
     assert only(file([f"{MONTHS[k // 3]:%Y-%m}" for k in range(N)])).details["count"] == 20
 
 
-def test_steps_of_all_lengths():
+def test_remarks_report_unequal_steps():
     days = sorted(np.random.RandomState(2).choice(3000, N, replace=False))
     assert only(file([str(date(2000, 1, 1) + timedelta(int(k))) for k in days])).code == "unequal"
     clock = np.random.RandomState(2).rand(N).cumsum()
@@ -221,13 +221,13 @@ def test_steps_of_all_lengths():
 
 @pytest.mark.parametrize("times", [[str(d) for d in DAYS[:N]], range(1, N + 1), range(1960, 2020)])
 @pytest.mark.parametrize("word", ["Total", "合计", ""])
-def test_a_row_of_another_kind_at_the_end(times, word):
+def test_remarks_report_unlike_last_row(times, word):
     remark = only(file(times, "n,x") + f"\n{word},1234.5".encode())
     assert (remark.code, remark.details["row"]) == ("unlike", N + 2)
     assert remark.details["text"] == word
 
 
-def test_a_row_without_a_date_is_no_gap():
+def test_remarks_report_undated_row_as_unlike_not_gap():
     times = [str(d) if k != 30 else "" for k, d in enumerate(DAYS[:N])]
     assert only(file(times)).code == "unlike"
 
@@ -235,14 +235,14 @@ def test_a_row_without_a_date_is_no_gap():
 @pytest.mark.parametrize(
     ("code", "places"), [("-999", (5, 9, 30)), ("-99.9", (7,)), ("9999.0", (1,)), ("1e20", (3, 8))]
 )
-def test_a_code_for_a_missing_value(code, places):
+def test_remarks_report_missing_value_code(code, places):
     cells = [code if k in places else f"{v:.2f}" for k, v in enumerate(LEVELS)]
     remark = only("\n".join(["x", *cells]).encode())
     assert (remark.code, remark.details["text"]) == ("missing_code", code)
     assert (remark.details["count"], remark.details["row"]) == (len(places), places[0] + 2)
 
 
-def test_a_value_that_belongs_to_the_others_is_no_code():
+def test_remarks_ignore_plausible_repeated_values():
     for values in (range(40, 100), [k % 100 for k in range(N)], [int(k > 30) for k in range(N)],
                    [0] * 50 + [7] * 10, np.random.RandomState(1).standard_cauchy(N)):  # fmt: skip
         assert remarks_of(("x\n" + "\n".join(map(str, values))).encode()) == ()
@@ -254,7 +254,7 @@ def test_a_value_that_belongs_to_the_others_is_no_code():
 @pytest.mark.parametrize(
     ("names", "row"), [("place,year,x", "{place},{year}"), ("year,place,x", "{year},{place}")]
 )
-def test_series_one_below_the_other_are_refused(names, row):
+def test_remarks_reject_stacked_series(names, row):
     times = [row.format(place="AB"[k // 40], year=1980 + k % 40) for k in range(80)]
     with pytest.raises(DataError) as caught:
         remarks_of(file(times, names, [*LEVELS, *LEVELS]))
@@ -265,6 +265,6 @@ def test_series_one_below_the_other_are_refused(names, row):
     )  # fmt: skip
 
 
-def test_a_label_of_one_series_is_no_series():
+def test_remarks_accept_label_of_one_series():
     seasons = [("winter", "spring")[k // 30] + f",{d}" for k, d in enumerate(DAYS[:N])]
     assert remarks_of(file(seasons, "season,day,x")) == ()

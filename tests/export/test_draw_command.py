@@ -20,7 +20,7 @@ def drawn(capsys, *words: str) -> str:
     return capsys.readouterr().out
 
 
-def test_a_figure_is_that_of_the_bench(tmp_path, capsys):
+def test_draw_writes_figure_and_readouts_of_bench(tmp_path, capsys):
     out = tmp_path / "reach.json"
     message = drawn(capsys, "vanishing_gradients", "reach", "--gain", "0.8", "--cells", "rnn+lstm",
                  "-o", str(out))  # fmt: skip
@@ -33,7 +33,7 @@ def test_a_figure_is_that_of_the_bench(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("language", ["zh", "zh-CN", "ZH_Hans"])
-def test_settings_of_the_bench_above_and_another_language(tmp_path, capsys, language):
+def test_draw_accepts_upstream_settings_and_language(tmp_path, capsys, language):
     out = tmp_path / "f.json"
     message = drawn(capsys, "gates", "force", "--watch.kind", "latch", "--language", language,
                  "-o", str(out))  # fmt: skip
@@ -42,7 +42,7 @@ def test_settings_of_the_bench_above_and_another_language(tmp_path, capsys, lang
     assert all(readout.label in message for readout in visible.readouts.values())
 
 
-def test_a_page_of_its_own(tmp_path, capsys):
+def test_draw_writes_standalone_html(tmp_path, capsys):
     out = tmp_path / "p.html"
     drawn(capsys, "ar_fitting", "process", "--dark", "-o", str(out))
     page = out.read_text("utf-8")
@@ -51,7 +51,7 @@ def test_a_page_of_its_own(tmp_path, capsys):
 
 
 @pytest.mark.browser
-def test_an_svg(tmp_path, capsys):
+def test_draw_writes_svg(tmp_path, capsys):
     pytest.importorskip("kaleido")
     if shutil.which("chromium") is None:
         pytest.skip("No Chromium on this machine")
@@ -75,7 +75,7 @@ def test_an_svg(tmp_path, capsys):
     ],
     ids=["lesson", "bench", "file", "setting", "value", "pair"],
 )
-def test_what_cannot_be_drawn_is_said_in_one_sentence(words, said, tmp_path, monkeypatch):
+def test_draw_reports_invalid_arguments_without_output(words, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as refused:
         main(["draw", *words])
@@ -93,9 +93,7 @@ def test_what_cannot_be_drawn_is_said_in_one_sentence(words, said, tmp_path, mon
         ("plain", "plain is a folder"),
     ],
 )
-def test_a_place_that_is_none_is_refused_before_anything_is_computed(
-    out, said, tmp_path, monkeypatch
-):
+def test_draw_rejects_invalid_path_before_computing(out, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Bench, "run", lambda *_, **__: pytest.fail("it was computed"))
     for name in ("folder.json", "folder.svg", "plain"):
@@ -115,7 +113,7 @@ def test_a_place_that_is_none_is_refused_before_anything_is_computed(
         (errno.ENAMETOOLONG, "File name too long"),
     ],
 )
-def test_a_folder_that_takes_no_file_is_named(number, said, tmp_path, monkeypatch):
+def test_draw_reports_unwritable_folder(number, said, tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise OSError(number, os.strerror(number), str(tmp_path / ".unfinished-x"))
 
@@ -127,7 +125,7 @@ def test_a_folder_that_takes_no_file_is_named(number, said, tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize("ending", ["json", "html"])
-def test_a_full_disk_is_said_in_one_sentence_and_leaves_nothing(ending, tmp_path, monkeypatch):
+def test_draw_reports_full_disk_without_partial_file(ending, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -140,14 +138,14 @@ def test_a_full_disk_is_said_in_one_sentence_and_leaves_nothing(ending, tmp_path
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="No /proc on this machine")
-def test_a_folder_of_the_system_is_no_place_for_a_file(capsys):
+def test_draw_rejects_system_folder(capsys):
     with pytest.raises(SystemExit) as refused:
         main(["draw", "ar_fitting", "process", "-o", "/proc/x.json"])
     assert str(refused.value).startswith("/proc/x.json cannot be written: ")
 
 
 @pytest.mark.parametrize("ending", ["JSON", "Json", "HTML"])
-def test_an_ending_may_be_in_capitals(ending, tmp_path, capsys):
+def test_draw_accepts_uppercase_extension(ending, tmp_path, capsys):
     out = tmp_path / f"a.{ending}"
     drawn(capsys, "ar_fitting", "process", "-o", str(out))
     plain = tmp_path / f"b.{ending.lower()}"
@@ -156,7 +154,7 @@ def test_an_ending_may_be_in_capitals(ending, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("ending", ["HTML", "json", "Svg"])
-def test_so_may_the_ending_of_a_drawing_that_is_no_figure_of_plotly(ending, tmp_path, capsys):
+def test_draw_accepts_uppercase_extension_without_plotly(ending, tmp_path, capsys):
     out = tmp_path / f"a.{ending}"
     drawn(capsys, "ar_fitting", "by_hand", "-o", str(out))
     assert {"html": "<!DOCTYPE html>", "json": "{", "svg": "<svg"}[ending.lower()] in (

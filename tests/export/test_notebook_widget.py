@@ -54,7 +54,7 @@ def asked(live: LiveBench, **values: str) -> dict:
     return live.shown
 
 
-def test_a_text_goes_to_the_sentence_that_is_read():
+def test_bench_text_sets_active_sentence_control():
     assert lessons.gates.watch(text=TEXT).source.values == {"characters": TEXT}
     judged = lessons.gates.watch(kind="sentiment", text="A fine film.")
     assert judged.source.values == {"kind": "sentiment", "sentiment": "A fine film."}
@@ -62,7 +62,7 @@ def test_a_text_goes_to_the_sentence_that_is_read():
         lessons.gates.size(text=TEXT)
 
 
-def test_moving_a_control_computes_and_draws_anew():
+def test_widget_recomputes_after_control_change():
     live = lessons.gates.watch(text=TEXT, step=3).live()
     first = live.shown["figure"]
     visible = asked(live, step="5", view="unit")
@@ -73,14 +73,14 @@ def test_moving_a_control_computes_and_draws_anew():
     assert again.readouts["value"].value in visible["readouts"]
 
 
-def test_a_letter_in_an_option_is_set_in_italics_and_html_stays_text():
+def test_widget_italicizes_option_letters_and_escapes_html():
     payload = lessons.gates.watch(text=TEXT).live().shown["controls"]
     (letters,) = [item["options"] for item in payload if item["key"] == "lstm"]
     assert [letter["html"] for letter in letters][:2] == ["<em>i</em>", "<em>f</em>"]
     assert markdown.inline("<b>*x*") == "&lt;b&gt;<em>x</em>"
 
 
-def test_only_controls_that_apply_are_there():
+def test_widget_shows_only_applicable_controls():
     live = lessons.gates.force().live()
     names = [item["key"] for item in asked(live, gates_lstm="i+f")["controls"]]
     assert "i" in names
@@ -89,7 +89,7 @@ def test_only_controls_that_apply_are_there():
     assert f["slider"] | {"low": 0.0, "high": 1.0, "value": "0.9"} == f["slider"]
 
 
-def test_a_bench_keeps_what_it_builds_on():
+def test_widget_keeps_upstream_settings():
     live = lessons.gates.force(**{"watch.characters": TEXT}).live()
     asked(live, f="1")
     assert (
@@ -97,7 +97,7 @@ def test_a_bench_keeps_what_it_builds_on():
     )
 
 
-def test_what_cannot_work_is_said_and_the_figure_stays():
+def test_widget_reports_invalid_value_and_keeps_figure():
     live = lessons.gates.watch(text=TEXT).live()
     figure = live.shown["figure"]
     for raw in ({"characters": ""}, {"step": "x"}, {"no_such": "1"}):
@@ -107,7 +107,7 @@ def test_what_cannot_work_is_said_and_the_figure_stays():
     assert not asked(live, characters=TEXT).get("problem") or live.asked["values"].get("no_such")
 
 
-def test_nothing_is_fetched_from_anywhere():
+def test_widget_script_loads_no_remote_resource():
     live = lessons.gates.size().live()
     script = gzip.decompress(base64.b64decode(live.script.packed)).decode()
     for module in (live._esm, script):
@@ -118,7 +118,7 @@ def test_nothing_is_fetched_from_anywhere():
     assert not re.search(r"https?://", (STATIC / "embed/notebook.css").read_text("utf-8"))
 
 
-def test_without_anywidget_the_figure_stands_still():
+def test_display_without_anywidget_shows_static_figure():
     """In an interpreter that has none: figure, numbers and sentences, and no error."""
     script = (
         "import sys; sys.modules['anywidget'] = None\n"
@@ -147,7 +147,7 @@ CELLS = (
 )
 
 
-def test_a_saved_notebook_shows_each_bench_and_has_the_script_once():
+def test_saved_notebook_shows_benches_and_embeds_script_once():
     book = ran(*CELLS)
     written = nbformat.writes(book)
     assert len(written) < 1_000_000  # it was 3.55 MB
@@ -174,7 +174,7 @@ def test_a_saved_notebook_shows_each_bench_and_has_the_script_once():
             assert 'src="data:image/svg+xml;base64,' in message
 
 
-def test_without_a_chromium_the_words_stay_and_what_plotly_reads():
+def test_saved_notebook_without_chromium_keeps_text_and_plotly():
     book = ran("from seqviz import lessons\nlessons.gates.size()", BROWSER_PATH="/no/browser")
     live, below = shown(book.cells[0])
     assert "4,480" in live["text/plain"]
@@ -185,14 +185,14 @@ def test_without_a_chromium_the_words_stay_and_what_plotly_reads():
 
 
 @pytest.mark.parametrize("code", ["figure", "figure.show()"])
-def test_a_figure_of_its_own_keeps_a_picture(code):
+def test_saved_notebook_figure_keeps_svg(code):
     (data,) = shown(ran(f"from seqviz import lessons\nlessons.gates.size().{code}").cells[0])
     assert "4,480" in data["text/plain"]
     assert "application/vnd.plotly.v1+json" in data
     assert not drawn_here() or data["image/svg+xml"].startswith("<svg")
 
 
-def test_a_drawing_of_altair_stands_still_with_its_words():
+def test_saved_notebook_shows_static_altair_figure_with_text():
     """Beside controls only Plotly.js draws: there was no drawing at all."""
     cell = ran("from seqviz import lessons\nlessons.ar_fitting.lesson.benches['by_hand']()").cells[
         0
@@ -202,7 +202,7 @@ def test_a_drawing_of_altair_stands_still_with_its_words():
     assert words["text/markdown"]
 
 
-def test_one_bundle_has_it_all_and_a_page_made_of_it_the_script():
+def test_widget_mimebundle_has_text_and_embeds_script():
     live = lessons.gates.size().live()
     data, _ = live._repr_mimebundle_()
     assert WIDGET in data
@@ -215,7 +215,7 @@ def test_one_bundle_has_it_all_and_a_page_made_of_it_the_script():
     assert lessons.gates.size().live().script.comm is not None
 
 
-def test_words_of_a_student_are_no_markup():
+def test_static_bundle_escapes_student_text():
     output = Output([Note("**Yes.** <img src=x onerror=alert(1)> is *not* a * b * c")])
     assert output.static_bundle() == {
         "text/plain": "Yes. <img src=x onerror=alert(1)> is not a * b * c",
@@ -224,7 +224,7 @@ def test_words_of_a_student_are_no_markup():
     }
 
 
-def test_the_library_is_imported_without_it():
+def test_lessons_import_does_not_load_anywidget():
     script = (
         "import sys; from seqviz import lessons; lessons.gates.size()\n"
         "sys.exit('anywidget' in sys.modules)"
@@ -232,7 +232,7 @@ def test_the_library_is_imported_without_it():
     subprocess.run([sys.executable, "-c", script], check=True, env=HERE, timeout=120)
 
 
-def test_the_jupyter_example_runs():
+def test_jupyter_example_runs():
     book = nbformat.read(EXAMPLES / "jupyter_watch.ipynb", as_version=4)
     client = NotebookClient(book, timeout=120, resources={"metadata": {"path": str(ROOT)}})
     client.execute()
@@ -242,7 +242,7 @@ def test_the_jupyter_example_runs():
     assert any("1,354" in data.get("text/plain", "") for data in visible)
 
 
-def test_the_marimo_example_runs():
+def test_marimo_example_runs():
     ran = subprocess.run(
         [sys.executable, EXAMPLES / "marimo_reach.py"],
         check=True, env=HERE, timeout=120, capture_output=True, text=True,
@@ -250,7 +250,7 @@ def test_the_marimo_example_runs():
     assert "0.945" in ran.stdout
 
 
-def test_the_scripts_that_become_one_module_name_nothing_twice():
+def test_widget_scripts_declare_unique_names():
     """Two declarations of a name are an error of syntax, and a notebook would show no bench."""
     ours = "\n".join(
         (STATIC / name).read_text("utf-8")

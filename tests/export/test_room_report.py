@@ -40,7 +40,7 @@ LEFT = {
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_it_runs_and_says_what_was_voted(lang):
+def test_room_report_runs_and_states_votes(lang):
     text = Text(lang)
     built = room_report.build(LEFT, text, ADDRESS)
     assert built == room_report.build(LEFT, text, ADDRESS)
@@ -62,7 +62,7 @@ def test_it_runs_and_says_what_was_voted(lang):
     assert "[[1, 1]" in str(code[-1].outputs).replace("\\n", "")  # of six, the ends
 
 
-def test_a_text_of_a_student_stays_a_text():
+def test_room_report_escapes_student_text():
     book = json.loads(room_report.build(LEFT, Text("en"), ADDRESS))
     cells = ["".join(item["source"]) for item in book["cells"] if item["cell_type"] == "code"]
     (call,) = [cell for cell in cells if "gates.watch" in cell]
@@ -73,7 +73,7 @@ def test_a_text_of_a_student_stays_a_text():
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_bench_has_its_call(lang):
+def test_room_report_call_reproduces_every_bench(lang):
     """That which gives the values of the link, and no others."""
     for record in catalog.LESSONS:
         for name, bench in getattr(lessons, record.slug).lesson.benches.items():

@@ -28,7 +28,7 @@ def called(source: str) -> set[str]:
             if isinstance(node, ast.Call)}  # fmt: skip
 
 
-def test_nothing_asks_for_the_time_of_day():
+def test_source_does_not_read_wall_clock():
     """What measures or waits uses time.monotonic and time.perf_counter, which nobody can set."""
     paths = [ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "seqviz").rglob("*.py")]
     assert len(paths) > 100
@@ -47,7 +47,7 @@ def works(report):
 
 
 @pytest.mark.parametrize("jump", HOURS)
-def test_a_job_goes_on_while_the_clock_is_set(monkeypatch, jump):
+def test_job_survives_clock_jump(monkeypatch, jump):
     go_on.clear()
     jobs = JobQueue(abandon_after=30.0, stall_after=30.0)
     job = jobs.submit(works, owner="a")
@@ -68,7 +68,7 @@ def test_a_job_goes_on_while_the_clock_is_set(monkeypatch, jump):
     jobs.close()
 
 
-def test_a_page_answers_and_what_was_computed_is_kept(visit, monkeypatch):
+def test_page_answers_and_keeps_cache_after_clock_jump(visit, monkeypatch):
     page = visit("ar_fitting")
     before, clock = page.readouts(), time.time
     first = cached(process.simulate)((0.31,), n=100, seed=5)

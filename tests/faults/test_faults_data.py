@@ -77,7 +77,7 @@ def drawn(page) -> set[str]:
 
 
 @DAMAGES
-def test_a_damaged_network(visit, fresh, tmp_path, damage, lang):
+def test_gates_page_reports_damaged_checkpoint_in_its_benches(visit, fresh, tmp_path, damage, lang):
     damage(fresh(checkpoints, tmp_path / "checkpoints") / "characters_lstm.safetensors")
     page = visit("gates", lang)
     harmed = told(page, "characters_lstm.safetensors")
@@ -89,7 +89,7 @@ def test_a_damaged_network(visit, fresh, tmp_path, damage, lang):
 
 
 @DAMAGES
-def test_a_damaged_result_that_came_with_the_app(visit, fresh, tmp_path, damage, lang):
+def test_bert_page_reports_damaged_result_in_its_benches(visit, fresh, tmp_path, damage, lang):
     folder = fresh(precomputed, tmp_path / "measured")
     index = json.loads((folder / "index.json").read_text("utf-8"))
     calls = {entry["call"]: entry["file"] for entry in index}
@@ -102,7 +102,7 @@ def test_a_damaged_result_that_came_with_the_app(visit, fresh, tmp_path, damage,
 
 
 @EACH
-def test_a_damaged_index_of_results(visit, fresh, tmp_path, lang):
+def test_bert_page_reports_damaged_result_index(visit, fresh, tmp_path, lang):
     folder = fresh(precomputed, tmp_path / "measured")
     cut(folder / "index.json")
     page = visit("bert_accuracy", lang)
@@ -113,7 +113,7 @@ def test_a_damaged_index_of_results(visit, fresh, tmp_path, lang):
 
 
 @DAMAGES
-def test_damaged_sentences(visit, fresh, tmp_path, damage, lang):
+def test_bert_page_reports_damaged_reviews(visit, fresh, tmp_path, damage, lang):
     damage(fresh(reviews, tmp_path / "data") / "movie_reviews.tsv.bz2")
     page = visit("bert_accuracy", lang)
     harmed = told(page, "movie_reviews.tsv.bz2")

@@ -68,7 +68,7 @@ def until(happened) -> None:
     raise AssertionError("it never happened")
 
 
-def test_a_silent_job_is_given_up_and_the_next_one_runs(jobs, clock):
+def test_queue_abandons_silent_job_and_runs_next(jobs, clock):
     hung = jobs.submit(hangs, "first", owner="a")
     began(hung)
     waiting = jobs.submit(square, 3, owner="b")
@@ -87,7 +87,7 @@ def test_a_silent_job_is_given_up_and_the_next_one_runs(jobs, clock):
 
 
 @pytest.mark.parametrize("function", [hangs, never_listens])
-def test_what_comes_late_is_dropped(jobs, clock, function):
+def test_queue_drops_late_result(jobs, clock, function):
     hung = jobs.submit(function, "first", owner="a")
     began(hung)
     clock.now += 61
@@ -108,7 +108,7 @@ def test_what_comes_late_is_dropped(jobs, clock, function):
     assert jobs.tally == Tally(done=1, timed_out=1, seconds=61.0)
 
 
-def test_a_job_that_reports_now_and_then_is_not_given_up(jobs, clock):
+def test_queue_keeps_job_that_reports_progress(jobs, clock):
     slow = jobs.submit(reports_at_its_gates, 5, owner="a")
     for step in range(5):
         until(lambda step=step: len(slow.trail) == step + 1)
@@ -126,7 +126,7 @@ def reports_at_its_gates(n, report):
     return n
 
 
-def test_a_silent_job_that_nobody_wants_any_more_is_given_up_too(jobs, clock):
+def test_queue_abandons_silent_job_without_subscribers(jobs, clock):
     hung = jobs.submit(hangs, "first", owner="a")
     began(hung)
     hung.unsubscribe("a")
@@ -138,7 +138,7 @@ def test_a_silent_job_that_nobody_wants_any_more_is_given_up_too(jobs, clock):
     assert jobs.tally.timed_out == 1
 
 
-def test_who_only_waits_notices_too(jobs, clock):
+def test_job_wait_detects_timeout_without_polling(jobs, clock):
     """A notebook, which does not poll."""
     hung = jobs.submit(hangs, "first", owner="a")
     began(hung)
@@ -147,7 +147,7 @@ def test_who_only_waits_notices_too(jobs, clock):
     assert hung.state == "failed"
 
 
-def test_with_too_many_left_behind_all_are_told_until_one_ends(jobs, clock):
+def test_queue_rejects_jobs_while_too_many_hang(jobs, clock):
     for name in ("first", "second"):
         hung = jobs.submit(hangs, name, owner=name)
         until(lambda hung=hung, name=name: hung.state == "running" and name in gates)
@@ -169,7 +169,7 @@ def test_with_too_many_left_behind_all_are_told_until_one_ends(jobs, clock):
     assert value.result == 9
 
 
-def test_how_jobs_end_is_counted(jobs, clock):
+def test_queue_tally_counts_outcomes(jobs, clock):
     for x in range(3):
         assert jobs.submit(square, x, owner="a").wait(LONG)
     assert jobs.submit(fails, owner="a").wait(LONG)

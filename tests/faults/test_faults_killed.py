@@ -170,7 +170,7 @@ def kill_often(work: Work, check: Callable[[], object]) -> None:
     check()
 
 
-def test_a_drawing(tmp_path):
+def test_draw_command_leaves_whole_file_when_killed(tmp_path):
     """What was there before stays until the new one is whole."""
     out = tmp_path / "reach.html"
     words = ("seqviz", "draw", "vanishing_gradients", "reach", "-o", str(out))
@@ -184,7 +184,7 @@ def test_a_drawing(tmp_path):
     kill_often(work, check)
 
 
-def test_a_training_that_saves(fork, tmp_path, monkeypatch):
+def test_checkpoint_save_leaves_whole_files_when_killed(fork, tmp_path, monkeypatch):
     """Networks and their cards, one after another, again and again."""
     monkeypatch.setattr(checkpoints, "FOLDER", tmp_path)
     again, once = (partial(fork, "training", str(tmp_path), times) for times in ("1000", "1"))
@@ -200,7 +200,7 @@ def test_a_training_that_saves(fork, tmp_path, monkeypatch):
     kill_often(work, check)
 
 
-def test_a_download(cache, hub, monkeypatch):
+def test_model_fetch_leaves_whole_model_when_killed(cache, hub, monkeypatch):
     """That is to take the place of a copy that is there."""
     monkeypatch.setenv("SEQVIZ_MODELS", "encoder:tiny/bert")
     hub.faults.block, hub.faults.pause = 4_000, 0.02
@@ -217,7 +217,7 @@ def test_a_download(cache, hub, monkeypatch):
     assert leftovers(cache) == {"tiny_bert"}  # the last one has cleared up
 
 
-def test_a_bake(request, cache, hub, monkeypatch):
+def test_bake_leaves_whole_files_when_killed(request, cache, hub, monkeypatch):
     """Fetch, compare, compute the sentence vectors."""
     monkeypatch.setenv("SEQVIZ_MODELS", "encoder:tiny/bert")
     fork = request.getfixturevalue("fork")  # from here on, with this hub

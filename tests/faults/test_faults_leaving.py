@@ -74,7 +74,7 @@ async def vanish(url: str, slug: str) -> None:
         await asking
 
 
-def test_vanishing_in_the_middle_of_a_run_harms_nobody(server):
+def test_server_survives_disconnect_during_run(server):
     async def lesson() -> tuple[float, list[str]]:
         async with ProtocolClient(server.url, "ar_fitting") as stays:
             await stays.open()
@@ -89,7 +89,7 @@ def test_vanishing_in_the_middle_of_a_run_harms_nobody(server):
 
 
 @pytest.mark.nightly
-def test_a_vanished_visitor_is_forgotten(server, place):
+def test_server_frees_session_after_disconnect(server, place):
     """Sessions are objects with all that a visitor had; they leave memory."""
 
     async def come_and_vanish() -> None:
@@ -115,7 +115,7 @@ def test_a_vanished_visitor_is_forgotten(server, place):
 
 
 @pytest.mark.nightly
-def test_a_half_download_by_the_browser_harms_nobody(server):
+def test_server_survives_aborted_static_download(server):
     """A large file of the app, and the reader leaves after its first bytes."""
     address = f"{server.url}/app/static/plotly.min.js"
     for _ in range(5):
@@ -132,7 +132,7 @@ LONG_RUN = {"ar.networks.preset": "own", "ar.networks.cell": "lstm", "ar.network
 
 
 @pytest.mark.nightly
-def test_who_has_left_waits_in_no_queue(server):
+def test_server_cancels_jobs_of_closed_tabs(server):
     """Runs of tabs that were closed make room within seconds; who comes back keeps its own."""
 
     async def there(server, link) -> ProtocolClient:
@@ -167,7 +167,7 @@ def test_who_has_left_waits_in_no_queue(server):
     assert "Traceback" not in server.log.read_text("utf-8")
 
 
-def test_a_model_that_nobody_waits_for_any_more_is_not_fetched_to_its_end(cache, hub):
+def test_model_fetch_stops_when_abandoned(cache, hub):
     """The visitor who asked for it has gone: the download stops and nothing of it is left."""
     hub.faults.block, hub.faults.pause = 500, 0.2  # it would take half a minute
     queue, next_queue = jobs.JobQueue(abandon_after=1.5), jobs.JobQueue()

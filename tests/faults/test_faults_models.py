@@ -81,7 +81,7 @@ def answers_with_the_other(page) -> None:
 
 
 @EACH
-def test_damaged_weights(visit, copy, lang):
+def test_attention_page_reports_and_discards_damaged_weights(visit, copy, lang):
     data = bytearray((copy / sources.WEIGHTS).read_bytes())
     data[len(data) // 2] ^= 1
     rewritten(copy / sources.WEIGHTS, bytes(data))
@@ -98,7 +98,7 @@ def test_damaged_weights(visit, copy, lang):
 
 
 @EACH
-def test_a_model_that_fails_to_load(visit, copy, lang):
+def test_attention_page_reports_model_that_fails_to_load(visit, copy, lang):
     """All files are what the manifest says, but they do not fit together."""
     config = json.loads((copy / "config.json").read_text())
     rewritten(copy / "config.json", json.dumps({**config, "num_hidden_layers": 9}).encode())
@@ -114,7 +114,7 @@ def test_a_model_that_fails_to_load(visit, copy, lang):
 
 
 @EACH
-def test_a_disk_without_room_for_a_model(
+def test_attention_page_reports_full_disk(
     visit, minilm, smollm2, on_the_cpu, monkeypatch, small_disk, lang
 ):
     monkeypatch.setattr(pretrained, "_loaded", {})
@@ -131,7 +131,9 @@ GONE = torch.AcceleratorError("CUDA error: unspecified launch failure")
 
 
 @pytest.mark.parametrize(("error", "note"), [(FULL, "out_of_gpu_memory"), (GONE, "gpu_lost")])
-def test_a_gpu_fails_within_the_network(visit, minilm, monkeypatch, error, note):
+def test_attention_page_falls_back_to_cpu_after_gpu_failure(
+    visit, minilm, monkeypatch, error, note
+):
     """There is no GPU here: a second name of the CPU stands for it; the error is the real kind."""
     monkeypatch.setattr(device, "_lost", threading.Event())
     monkeypatch.setitem(placement.TOGETHER, "cpu:0", 32)

@@ -39,7 +39,7 @@ def page(server, browser):
 
 
 @pytest.mark.nightly
-def test_a_server_that_is_killed_in_a_training_and_comes_back(server, page, tmp_path):
+def test_page_recovers_settings_after_server_restart_in_training(server, page, tmp_path):
     lesson = LessonPage(page)
     page.goto(f"{server.url}/ar_fitting?" + "&".join(f"{k}={v}" for k, v in SETTINGS.items()))
     lesson.titled(WORDS("ar_fitting.title"))

@@ -34,11 +34,11 @@ def names_in(path: str) -> set[str]:
 
 
 @pytest.mark.parametrize("fault", PROMISED)
-def test_every_fault_has_a_row(fault):
+def test_faults_table_has_row_for_every_fault(fault):
     assert any(row[0].startswith(fault) for row in rows())
 
 
-def test_every_row_is_whole_and_its_tests_exist():
+def test_faults_table_rows_are_complete_and_name_existing_tests():
     for row in rows():
         assert len(row) == 4, row[0]
         assert all(row), row[0]
@@ -48,7 +48,7 @@ def test_every_row_is_whole_and_its_tests_exist():
             assert name in names_in(path), f"{path}::{name}"
 
 
-def test_every_test_of_this_folder_is_in_the_table():
+def test_faults_table_lists_every_test_file_of_folder():
     listed = {path for row in rows() for path, _ in named(row)}
     here = {
         path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "faults").glob("test_*.py")
@@ -56,7 +56,7 @@ def test_every_test_of_this_folder_is_in_the_table():
     assert here - listed == {"tests/faults/test_faults_table.py"}
 
 
-def test_every_test_that_a_document_names_exists():
+def test_documents_name_only_existing_tests():
     """docs/threats.md names one beside each promise."""
     files = [*(ROOT / "tests").rglob("test_*.py")]
     existing = {path.name for path in files}
@@ -72,7 +72,7 @@ def test_every_test_that_a_document_names_exists():
     assert {item for item in named if item[1] not in existing} == set()
 
 
-def test_what_it_quotes_is_what_pages_say():
+def test_faults_table_quotes_match_catalogue():
     """As far as the first gap in the quotation."""
     messages = [value for value in catalogue("en").values() if isinstance(value, str)]
     # Number and unit hold together on a page (`core.units`), which a document has no need of.

@@ -37,7 +37,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.usefixtures("minilm_on_disk")
 @pytest.mark.parametrize("page", first_only([*NEED_IT], retained=2))
-def test_without_torch_a_page_says_so_in_one_sentence_and_draws_the_rest(page):
+def test_page_without_torch_warns_and_draws_remaining_charts(page):
     done = run(str(SCRIPT), page)
     assert done.returncode == 0, done.stderr[-3000:]
     payload = json.loads(done.stdout)[page]
@@ -51,12 +51,12 @@ def test_without_torch_a_page_says_so_in_one_sentence_and_draws_the_rest(page):
     assert "Traceback" not in done.stderr
 
 
-def test_every_page_is_among_those_that_are_read_without_torch():
+def test_pages_without_torch_cover_every_lesson():
     assert {*NEED_IT} == {lesson.slug for lesson in catalog.LESSONS}
 
 
 @pytest.mark.usefixtures("minilm_on_disk")
-def test_without_torch_the_start_says_so_in_one_line():
+def test_server_without_torch_logs_one_line_at_startup():
     environment = {"SEQVIZ_PRELOAD": "minilm", "HF_HUB_OFFLINE": "1"}
     with serve(environment=environment, before=without_torch.HIDE) as server:
 
@@ -87,7 +87,7 @@ main(sys.argv[2:])
     "words", [["draw", "vanishing_gradients", "paths", "-o", "a.svg"], ["bake"]]
 )
 @pytest.mark.usefixtures("minilm_on_disk")
-def test_without_torch_a_command_that_needs_it_is_one_sentence(words, tmp_path, monkeypatch):
+def test_command_without_torch_exits_with_one_sentence(words, tmp_path, monkeypatch):
     monkeypatch.setenv("SEQVIZ_MODELS", "minilm")
     for folder in store.cache().iterdir():  # but for the vectors, which are to be made
         if folder.name != "features":

@@ -61,7 +61,7 @@ def trained(page) -> None:
     assert figures(bench(page.app, "networks"))
 
 
-def test_a_training_that_hangs(visit, at_each_update, clock, gate):
+def test_training_that_hangs_times_out_and_next_job_runs(visit, at_each_update, clock, gate):
     stuck, there = threading.Event(), threading.Lock()
 
     def hang() -> None:
@@ -105,7 +105,9 @@ def test_a_training_that_hangs(visit, at_each_update, clock, gate):
     assert job.state == "failed"
 
 
-def test_a_training_that_ends_while_its_progress_is_drawn(visit, at_each_update, monkeypatch, gate):
+def test_training_that_ends_during_progress_draw_shows_result(
+    visit, at_each_update, monkeypatch, gate
+):
     """It is running when the bench looks, and done before the bench is drawn to its end."""
 
     def after_the_first_epoch() -> None:
@@ -150,7 +152,8 @@ def works_for_all(pair) -> None:
         trained(page)
 
 
-def test_a_training_that_raises(visit, at_each_update, caplog):
+def test_training_that_raises_reports_error_to_all_owners(visit, at_each_update, caplog):
+    """A run that raises is reported to all its students, logged once, and can be run again."""
     broken: list[int] = []
 
     def fail() -> None:
@@ -175,7 +178,7 @@ def what_a_full_gpu_raises() -> None:
 
 
 @pytest.mark.parametrize("ask", [more_than_any_machine_has, what_a_full_gpu_raises])
-def test_a_training_that_runs_out_of_memory(visit, at_each_update, ask):
+def test_training_out_of_memory_warns_all_owners_and_can_rerun(visit, at_each_update, ask):
     """The machine's memory really ends; of the GPU only the error is real, there is none here."""
     full = [True]
     at_each_update(lambda: full and full.pop() and ask())

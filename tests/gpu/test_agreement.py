@@ -29,7 +29,7 @@ def gpu():
 
 
 @pytest.mark.timeout(900)
-def test_float32_is_within_a_ten_thousandth_of_the_cpu(gpu):
+def test_gpu_float32_matches_cpu_within_tolerance(gpu):
     from benchmarks.gpu import agreement
 
     result = dict(agreement.rows(gpu))
@@ -44,7 +44,7 @@ def test_float32_is_within_a_ten_thousandth_of_the_cpu(gpu):
 
 
 @pytest.mark.timeout(900)
-def test_a_student_would_not_see_the_difference(gpu):
+def test_gpu_pages_show_no_visible_difference(gpu):
     """No point moves by a pixel, no color by a level, and no exercise refuses the answer."""
     from benchmarks.gpu import agreement, visible_differences
 

@@ -65,7 +65,7 @@ def check_it_hears(page: Room) -> None:
             assert page.state[key] == good[name], key
 
 
-def test_all_that_is_declared_is_on_the_page():
+def test_page_registers_every_declared_widget():
     for slug in SLUGS:
         received = {key_of(id) for id in room(slug).kinds}
         for key, control in keys(slug).items():
@@ -104,7 +104,7 @@ def hostile(slug: str, kind: str) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_every_widget_is_told_every_kind_of_nonsense(slug, record_property):
+def test_widgets_survive_every_kind_of_forged_state(slug, record_property):
     page, count = room(slug), 0
     payload = {id: hostile(slug, kind) for id, kind in page.kinds.items()}
     for number in range(max(map(len, payload.values()))):
@@ -139,17 +139,17 @@ def forged_at_once(examples: int, maximum: int, is_drawn: bool) -> Callable[[], 
     return test
 
 
-test_many_forged_states_at_once = forged_at_once(40, 15, is_drawn=False)
-test_a_page_is_drawn_with_them_and_hears_what_follows = forged_at_once(6, 40, is_drawn=True)
-test_many_more_forged_states_at_once = pytest.mark.nightly(
+test_page_ignores_or_cleans_random_forged_states = forged_at_once(40, 15, is_drawn=False)
+test_page_draws_with_forged_states_and_accepts_next_valid = forged_at_once(6, 40, is_drawn=True)
+test_page_ignores_or_cleans_many_random_forged_states = pytest.mark.nightly(
     forged_at_once(1_500, 15, is_drawn=False)
 )
-test_pages_are_drawn_with_them_and_hear_what_follows = pytest.mark.nightly(
+test_page_draws_with_many_forged_states_and_accepts_next_valid = pytest.mark.nightly(
     forged_at_once(150, 60, is_drawn=True)
 )
 
 
-def test_a_widget_that_is_not_drawn_yet_begins_with_its_default():
+def test_widget_forged_before_first_draw_starts_at_default():
     """A browser that comes back tells a new session all at once."""
     ids = room("gates").kinds
     page = Room("gates", before={id: {"json_value": "{"} for id in ids})
@@ -157,7 +157,7 @@ def test_a_widget_that_is_not_drawn_yet_begins_with_its_default():
     check_it_hears(page)
 
 
-def test_a_forged_lasting_state_does_not_stand_before_later_events():
+def test_widget_forged_persistent_state_does_not_block_later_events():
     page = Room("vanishing_gradients")
     key = "vg.reach.gain.slider"
     page.hear({page.ids[key]: {"json_value": json.dumps({"value": "0.1"})}})
@@ -178,14 +178,14 @@ ADDRESSES = {
 
 
 @pytest.mark.parametrize("url", ADDRESSES, ids=lambda url: url[:30])
-def test_share_says_an_address_or_only_the_settings(url):
+def test_share_returns_valid_address_or_settings_only(url):
     page = Room("gates", {"url": url, "locale": "\u202e" * 100})
     page.run({page.ids["share"]: {"bool_value": True}})
     assert page.app.code[0].value.startswith(ADDRESSES[url])
     assert len(page.app.code[0].value) < 2_100
 
 
-def test_of_two_panels_that_are_asked_for_at_once_one_opens():
+def test_page_opens_one_of_two_panels_requested_together():
     page = AppTest.from_file(str(ASSETS.parent / "pages" / "gates.py"), default_timeout=120).run()
     for keys_pressed in (
         ("ga.force.data", "ga.force.code", "ga.watch.code"), ("glossary.open", "ga.watch.code")
@@ -243,7 +243,7 @@ async def poisoned(server: Server, slug: str, first: int) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("slug", SLUGS)
-def test_a_server_hears_it_and_logs_nothing(server, slug):
+def test_server_logs_no_error_for_forged_states(server, slug):
     before = len(server.log.read_bytes())
     run_async(poisoned(server, slug, SLUGS.index(slug) % EACH))
     new = server.log.read_bytes()[before:].decode("utf-8")

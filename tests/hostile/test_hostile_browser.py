@@ -124,7 +124,7 @@ def saved(looker: Looker, press, folder: Path) -> Path:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("scene", first_only(SEEN, retained=0))
-def test_texts_in_a_link_run_nothing_and_fetch_nothing(look, scene):
+def test_link_texts_run_no_script_and_send_no_request(look, scene):
     turn = 7 * SEEN.index(scene)  # another beginning each time: some benches read but the first
     text = "one two " + " ".join((*TEXTS[turn:], *TEXTS[:turn]))
 
@@ -144,7 +144,7 @@ def test_texts_in_a_link_run_nothing_and_fetch_nothing(look, scene):
 
 
 @pytest.mark.browser
-def test_a_typed_text_runs_nothing_and_fetches_nothing(look):
+def test_typed_texts_run_no_script_and_send_no_request(look):
     def body(looker: Looker) -> None:
         looker.open("vanishing_gradients", {"lang": "en", "vg.reach.signal": "sentence"})
         for texts in (adversarial_inputs.MARKUP, adversarial_inputs.MARKDOWN):
@@ -164,7 +164,7 @@ def test_a_typed_text_runs_nothing_and_fetches_nothing(look):
 
 @pytest.mark.nightly
 @pytest.mark.browser
-def test_names_of_columns_are_shown_as_they_are_typed(look, tmp_path):
+def test_column_names_are_shown_verbatim(look, tmp_path):
     names = [
         f"<b id={adversarial_inputs.MARK}>x</b>",
         ":red[r] ![x](http://evil.example/i.png)",
@@ -201,7 +201,7 @@ def test_names_of_columns_are_shown_as_they_are_typed(look, tmp_path):
 
 @pytest.mark.nightly
 @pytest.mark.browser
-def test_panels_and_files_carry_the_text_as_text(look, tmp_path):
+def test_panels_and_exports_keep_hostile_text_inert(look, tmp_path):
     """Data, code, link and share panels; CSV, a page of its own, the notebook."""
     text = FEW + ' =1+1 """ \\ \' "); import os #'
 

@@ -24,7 +24,7 @@ QUICK = settings(
 
 @QUICK
 @given(adversarial_inputs.junk)
-def test_whatever_a_link_says_the_widget_gets_a_value_that_it_takes_or_none(raw):
+def test_control_parse_returns_valid_value_or_raises(raw):
     """300 texts for each of some 280 controls."""
     for key, control in CONTROLS:
         try:
@@ -36,7 +36,7 @@ def test_whatever_a_link_says_the_widget_gets_a_value_that_it_takes_or_none(raw)
 
 @QUICK
 @given(st.sampled_from(SLUGS).flatmap(links.extreme))
-def test_every_value_comes_back_from_the_link_that_carries_it(link):
+def test_control_link_value_round_trips(link):
     """300 links with every control of a lesson: more than 10,000 values."""
     slug, pairs = link
     for key, raw in pairs:
@@ -51,7 +51,8 @@ def test_every_value_comes_back_from_the_link_that_carries_it(link):
         assert control.parse(encoded(again)) == again
 
 
-def test_every_step_of_a_slider_comes_back_exactly():
+def test_slider_steps_round_trip():
+    """Every step of a slider comes back exactly."""
     for key, control in FLOATS:
         steps = round((control.high - control.low) / control.step)
         for step in range(0, steps + 1, max(1, steps // 2000)):
@@ -61,10 +62,10 @@ def test_every_step_of_a_slider_comes_back_exactly():
 
 @QUICK
 @given(adversarial_inputs.raw_texts)
-def test_a_text_in_a_sentence_of_the_page_is_no_command(text):
+def test_escape_markdown_neutralizes_text(text):
     message = f"Read: {escape_markdown(text[:300])} (1)."
     assert markup._markdown(message) == set()
 
 
-def test_there_are_text_fields_in_every_lesson_but_the_first():
+def test_text_fields_exist_in_every_lesson_except_ar_fitting():
     assert {slug for slug, _, _ in text_fields()} == set(SLUGS) - {"ar_fitting"}

@@ -60,7 +60,7 @@ def fields_of(slug: str) -> list[str]:
 
 
 @pytest.mark.parametrize("slug", first_only(LESSONS))
-def test_a_megabyte_past_the_browser_is_cut_or_refused_in_seconds(minilm, smollm2, slug):
+def test_text_field_limits_megabyte_message_within_seconds(minilm, smollm2, slug):
     page = opened(slug, tuple({"lang": "en", **scene_of(fields_of(slug)[0])}.items()))
     assert page.faults() == []
     for key in fields_of(slug):
@@ -79,7 +79,7 @@ def test_a_megabyte_past_the_browser_is_cut_or_refused_in_seconds(minilm, smollm
 
 
 @pytest.mark.parametrize("slug", first_only(LESSONS, retained=2))
-def test_a_link_with_long_texts_opens_with_what_the_fields_take(minilm, smollm2, slug):
+def test_text_field_truncates_long_text_from_link(minilm, smollm2, slug):
     scenes = [scene_of(key) for key in fields_of(slug)]
     request = {name: value for scene in reversed(scenes) for name, value in scene.items()}
     long = {key: MEGABYTE[:LONG] for key in fields_of(slug) if key not in PLACES}
@@ -128,7 +128,7 @@ def said(page: Visit) -> str:
     return "\n".join(item.value for kind in kinds for item in page.app.get(kind))
 
 
-def test_fields_of_models_name_in_their_help_how_much_is_read():
+def test_text_field_help_states_model_limit():
     for lang in LANGUAGES:
         existing = catalogue(lang)
         for name in ("encoder", "decoder"):

@@ -42,7 +42,7 @@ def built(text: str) -> tuple[list[str], str]:
     suppress_health_check=list(HealthCheck),
 )
 @given(adversarial_inputs.texts)
-def test_a_text_stays_a_text(text):
+def test_notebook_keeps_text_as_literal(text):
     text = f"one two {text}"[:400]
     try:
         cells, file = built(text)

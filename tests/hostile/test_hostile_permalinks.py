@@ -25,13 +25,13 @@ def look(slug: str, count: int, seconds: float, record_property) -> None:
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_random_links_open_whole_pages(minilm, smollm2, slug, record_property):
+def test_random_permalinks_open_without_faults(minilm, smollm2, slug, record_property):
     look(slug, 25, 1.0, record_property)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("slug", SLUGS)
-def test_many_random_links_open_whole_pages(minilm, smollm2, slug, record_property):
+def test_many_random_permalinks_open_without_faults(minilm, smollm2, slug, record_property):
     look(slug, 1000, 120.0, record_property)
 
 
@@ -46,5 +46,5 @@ def test_many_random_links_open_whole_pages(minilm, smollm2, slug, record_proper
         (("", ""), ("__class__", "x"), ("_owner", "x"), ("po.waves.positions", "9" * 5000)),
     ],
 )
-def test_odd_links_that_are_worth_a_look_each(minilm, query):
+def test_odd_permalinks_open_without_faults(minilm, query):
     assert opened("positions", query).faults() == []

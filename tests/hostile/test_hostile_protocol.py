@@ -155,7 +155,7 @@ async def tell(server, wrong: list[tuple[str, dict]]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("part", first_only(range(2)))
-def test_states_of_the_wrong_kind_harm_nobody_else(server, part):
+def test_server_isolates_session_with_wrong_state_types(server, part):
     assert run_async(tell(server, WRONG[part::2])) == []
     check_others_are_served(server)
 
@@ -169,7 +169,7 @@ async def unknown(server) -> ProtocolClient:
 
 
 @pytest.mark.nightly
-def test_widgets_that_are_on_no_page_are_passed_over(server):
+def test_server_ignores_unknown_widgets(server):
     observed = run_async(unknown(server))
     assert not observed.errors
     assert observed.charts >= 5
@@ -209,7 +209,7 @@ async def send_all(server) -> None:
                 await item.ask(fragment=fragment)
 
 
-def test_broken_messages_harm_nobody_else(server):
+def test_server_isolates_session_with_broken_messages(server):
     run_async(send_all(server))
     check_others_are_served(server)
 
@@ -223,7 +223,7 @@ async def send_much(server, megabytes: int) -> None:
 
 
 @pytest.mark.nightly
-def test_a_message_of_300_mb_is_refused_and_harms_nobody_else(server):
+def test_server_rejects_300_mb_message_and_serves_others(server):
     with pytest.raises(ConnectionClosed):
         run_async(send_much(server, 300))
     check_others_are_served(server)

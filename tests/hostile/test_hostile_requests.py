@@ -42,7 +42,7 @@ def statuses(answer: bytes) -> list[int]:
     return [int(code) for code in re.findall(rb"HTTP/1.1 (\d+)", answer)]
 
 
-def test_a_head_that_is_too_large_is_refused(server):
+def test_server_rejects_oversized_request_head(server):
     before = len(server.log.read_bytes())
     many = b"".join(b"X-%d: 1\r\n" % number for number in range(10_000))
     assert statuses(sent(server, [health(many)])) == [431]
@@ -53,7 +53,7 @@ def test_a_head_that_is_too_large_is_refused(server):
     assert b"Traceback" not in server.log.read_bytes()[before:]
 
 
-def test_a_head_without_an_end_does_not_fill_the_memory(server):
+def test_server_memory_stays_bounded_for_endless_head(server):
     before = server.megabytes()
     with socket.create_connection((HOST, server.port), timeout=PATIENCE) as line:
         with suppress(BrokenPipeError, ConnectionResetError):
@@ -63,7 +63,8 @@ def test_a_head_without_an_end_does_not_fill_the_memory(server):
         assert server.megabytes() < before + 30
 
 
-def test_requests_that_wait_for_the_answer_before_do_not_fill_the_memory(server):
+def test_server_limits_pipelined_requests(server):
+    """Pipelined requests do not fill the memory."""
     many = health() * 20_000
     answered = statuses(sent(server, [many]))
     assert len(answered) < 5_000
@@ -84,7 +85,7 @@ def frames(head: bytes, number: int) -> bytes:
 
 
 @pytest.mark.parametrize("head", [b"\x00\x80", b"\x00\x81", b"\x89\x81", b"\x8a\x80"])
-def test_a_flood_of_pieces_or_pings_is_hung_up(server, head):
+def test_server_disconnects_flood_of_fragments_or_pings(server, head):
     """Of 37,000 at a time, one connection after another keeps the thread that serves everybody."""
     used = server.cpu_seconds()
     with opened(server) as line:
@@ -95,7 +96,7 @@ def test_a_flood_of_pieces_or_pings_is_hung_up(server, head):
 
 
 @pytest.mark.parametrize("pieces", [1, 8])
-def test_a_message_that_is_too_large_is_not_read_before_it_is_refused(server, pieces):
+def test_server_rejects_oversized_message_before_reading_it(server, pieces):
     """Ten of 31 MB at once took 1 GB, and others waited for a second."""
     before = len(server.log.read_bytes())
     with opened(server) as line:
@@ -113,7 +114,7 @@ def test_a_message_that_is_too_large_is_not_read_before_it_is_refused(server, pi
     assert b"exceeds" not in server.log.read_bytes()[before:]
 
 
-def test_a_message_in_many_pieces_is_read(server):
+def test_server_reads_fragmented_message(server):
     pieces = frames(b"\x02\x80", 1) + frames(b"\x00\x80", 1_000) + frames(b"\x80\x80", 1)
     answer = b""
     with opened(server) as line:
@@ -124,7 +125,7 @@ def test_a_message_in_many_pieces_is_read(server):
             answer += part
 
 
-def test_what_browsers_send_is_answered(server):
+def test_server_answers_ordinary_browser_requests(server):
     link = b"/gates?ga.sentence.text=" + b"%E6%88%91" * 10_000
     twice = [health(b"X-1: 1\r\n" * 90), health(path=link)]
     assert statuses(sent(server, twice)) == [200, 200]
@@ -136,7 +137,7 @@ def test_what_browsers_send_is_answered(server):
 
 
 @pytest.mark.nightly
-def test_half_a_head_is_not_waited_for(server):
+def test_server_times_out_incomplete_head(server):
     for parts in ([b"G"], [health()[:-2]], [health(), b"GET / HT"], [health(), b"\r\n"]):
         started = time.monotonic()
         sent(server, parts, last=False)
@@ -144,7 +145,7 @@ def test_half_a_head_is_not_waited_for(server):
     assert statuses(sent(server, [health()])) == [200]
 
 
-def test_what_a_header_says_is_no_line_of_the_log(server):
+def test_server_log_escapes_header_text(server):
     before = len(server.log.read_bytes())
     payload = "\u0085\u2028 ERROR seqviz: forged \u202e\x9b31m".encode()
     for origin in (b"https://evil.example/" + payload, b"https://" + b"x" * 7_000):
@@ -161,7 +162,7 @@ def test_what_a_header_says_is_no_line_of_the_log(server):
 
 
 @pytest.mark.parametrize("path", [b"/metrics", b"/_stcore/metrics"])
-def test_who_asks_for_another_name_sees_no_metrics(server, path):
+def test_metrics_reject_foreign_host_header(server, path):
     """As a page whose name leads to this machine."""
     request = b"GET " + path + b" HTTP/1.1\r\nConnection: close\r\nHost: %s\r\n\r\n"
     assert statuses(sent(server, [request % b"localhost:8501"])) == [200]
@@ -169,7 +170,7 @@ def test_who_asks_for_another_name_sees_no_metrics(server, path):
     assert statuses(sent(server, [b"GET " + path + b" HTTP/1.0\r\n\r\n"])) == [403]
 
 
-def test_behind_a_proxy_only_the_token_shows_metrics():
+def test_metrics_behind_proxy_require_token():
     """One on this machine that adds no header, and asks for 127.0.0.1, as nginx does by itself."""
     token = "a-token-of-this-test"
     environment = {"SEQVIZ_PROXIES": "1", "SEQVIZ_METRICS_TOKEN": token}

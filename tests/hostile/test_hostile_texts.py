@@ -25,13 +25,13 @@ FIRST = {slug: scene for scene, (slug, _) in reversed(list(enumerate(fuzz_paste.
         for scene in range(len(fuzz_paste.SCENES))
     ],
 )
-def test_markup_in_every_field_stays_text(minilm, smollm2, scene):
+def test_text_fields_keep_markup_as_text(minilm, smollm2, scene):
     _, faults = fuzz_paste.judge((scene, EVERYTHING))
     assert faults == []
 
 
 @pytest.mark.parametrize(("count", "seconds"), first_only([(100, 3.0), (2000, 250.0)]))
-def test_random_texts_stay_text(minilm, smollm2, count, seconds, record_property):
+def test_text_fields_keep_random_texts_as_text(minilm, smollm2, count, seconds, record_property):
     result = fuzz_paste.hunting().search(count, start=8, within=seconds, minimum=LEAST)
     record_property("tried", result.count)
     assert result.count >= LEAST
@@ -51,6 +51,6 @@ def test_random_texts_stay_text(minilm, smollm2, count, seconds, record_property
         ("[x](http://evil.example)", {"link_open http://evil.example"}),
     ],
 )
-def test_the_check_sees_what_streamlit_would_do(words, found):
+def test_markdown_check_detects_streamlit_directives(words, found):
     assert markup._markdown(words) >= found
     assert bool(found) == bool(markup._markdown(words))

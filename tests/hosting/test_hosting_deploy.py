@@ -34,7 +34,7 @@ def ask(url: str, cookie: str = "") -> tuple[str, str]:
 
 @pytest.mark.nightly
 @pytest.mark.skipif(not haproxy(), reason="there is no haproxy here (it comes with ray[serve])")
-def test_who_came_to_a_replica_stays_and_goes_on_when_it_ends():
+def test_proxy_keeps_replica_affinity_and_fails_over():
     with ExitStack() as stack:
         two = [stack.enter_context(serve()) for _ in range(2)]
         front = stack.enter_context(proxied(two))
@@ -68,7 +68,7 @@ def at_room(front: str, path: str, words: dict | None, **headers: str) -> tuple[
 @pytest.mark.nightly
 @pytest.mark.skipif(not haproxy(), reason="there is no haproxy here (it comes with ray[serve])")
 @pytest.mark.parametrize("first", ["teacher", "student"])
-def test_a_room_is_asked_where_it_is_and_comes_back_elsewhere(first):
+def test_proxy_routes_room_to_its_replica_and_restores_it_elsewhere(first):
     """Whoever comes back first; and it stays there when the first process is back, too."""
     key = {"SEQVIZ_ROOM_KEY": secrets.token_urlsafe(32)}
     with ExitStack() as stack:
@@ -116,7 +116,7 @@ def applications() -> dict:
     return yaml.safe_load(manifest["spec"]["serveConfigV2"])
 
 
-def test_the_manifest_deploys_what_the_app_looks_for():
+def test_manifest_deploys_applications_of_app():
     manifest = yaml.safe_load(MANIFEST.read_text("utf-8"))
     assert (manifest["apiVersion"], manifest["kind"]) == ("ray.io/v1", "RayService")
     config = manifest["spec"]["rayClusterConfig"]
@@ -133,7 +133,7 @@ def test_the_manifest_deploys_what_the_app_looks_for():
 
 
 @pytest.mark.skipif(bool(NO_RAY), reason=NO_RAY)
-def test_ray_reads_the_applications():
+def test_manifest_applications_match_ray_schema():
     from ray.serve.schema import ServeDeploySchema
 
     read = ServeDeploySchema(**applications())

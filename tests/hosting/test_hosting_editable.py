@@ -15,7 +15,7 @@ PACKAGES = ("benchmarks", "seqviz", "testing", "tools")
 COMMAND = "pip install --no-deps --no-build-isolation -e ."
 
 
-def test_a_script_of_another_folder_imports_the_repository(tmp_path):
+def test_editable_install_imports_repository_from_other_folder(tmp_path):
     """In an environment of its own, which has the packages of this one, and without PYTHONPATH."""
     assert f"`{COMMAND}`" in (ROOT / "README.md").read_text("utf-8")
     project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"

@@ -87,7 +87,7 @@ def ready(frame):
     return frame
 
 
-def test_a_moved_slider_is_in_the_address_of_the_page_around_and_comes_back(page, around):
+def test_frame_slider_round_trips_through_parent_address(page, around):
     page.goto(around)
     frame = page.frame_locator("iframe")
     frame.locator("h1").wait_for()
@@ -113,7 +113,7 @@ def test_a_moved_slider_is_in_the_address_of_the_page_around_and_comes_back(page
     assert parse_qs(latest)[KEY] == [slider(page).input_value()] != [value]
 
 
-def test_a_text_stays_in_the_frame_and_a_link_of_the_page_around_has_settings(page, around):
+def test_frame_keeps_text_out_of_parent_address(page, around):
     """Who follows a link with a text has it, until this page is loaded again."""
     page.goto(f"{around}?lesson=text&tx.cutters.text=Old+words&tx.ladder.tries=2")
     frame = ready(page.frame_locator("iframe"))
@@ -135,7 +135,7 @@ def test_a_text_stays_in_the_frame_and_a_link_of_the_page_around_has_settings(pa
 
 
 @pytest.mark.parametrize("named", first_only(["//evil.example", "..%2Fx", "https:evil", "x?y", ""]))
-def test_a_link_cannot_send_the_frame_anywhere_but_to_a_lesson(page, app, named):
+def test_frame_link_opens_only_lessons(page, app, named):
     page.goto(f"{app.url}/?lesson={named}")
     page.locator("h1").wait_for()
     page.wait_for_timeout(500)  # two looks of the script
@@ -144,7 +144,7 @@ def test_a_link_cannot_send_the_frame_anywhere_but_to_a_lesson(page, app, named)
     assert "lesson=" in where.query
 
 
-def test_without_a_frame_nothing_is_posted(page, app):
+def test_page_without_frame_posts_no_message(page, app):
     page.add_init_script("window.told = []; addEventListener('message', (e) => told.push(e.data))")
     page.goto(f"{app.url}/{LESSON.slug}")
     ready(page).locator(slider_input(KEY)).press("ArrowLeft")

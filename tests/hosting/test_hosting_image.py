@@ -29,7 +29,7 @@ def copied() -> set[Path]:
 # What is in it
 
 
-def test_what_is_copied_is_what_the_app_reads_and_nothing_else():
+def test_image_copies_exactly_files_of_app():
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     ours = subprocess.check_output(command, cwd=ROOT, text=True).splitlines()
     parts = ("seqviz/", "pages/", "assets/", ".streamlit/")
@@ -39,7 +39,7 @@ def test_what_is_copied_is_what_the_app_reads_and_nothing_else():
     assert sum((ROOT / path).stat().st_size for path in copied()) < 40e6
 
 
-def test_histories_caches_secrets_and_environments_stay_out(tmp_path):
+def test_dockerignore_excludes_caches_secrets_and_environments(tmp_path):
     names = (
         ".git/config", ".env", ".venv/bin/python", "tests/test_x.py", "seqviz/a.py",
         "seqviz/__pycache__/a.pyc", "seqviz/ui/__pycache__/b.pyc", ".streamlit/config.toml",
@@ -52,7 +52,7 @@ def test_histories_caches_secrets_and_environments_stay_out(tmp_path):
     assert {*map(str, result)} == {"seqviz/a.py", ".streamlit/config.toml"}
 
 
-def test_the_last_pattern_that_fits_decides(tmp_path):
+def test_dockerignore_last_matching_pattern_wins(tmp_path):
     for name in ("a/b.txt", "a/c.log", "a/d/e.log", "f.log"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
@@ -67,7 +67,7 @@ def test_the_last_pattern_that_fits_decides(tmp_path):
     assert given("a/?.log\n") == ["a/b.txt", "a/d/e.log", "f.log"]
 
 
-def test_every_library_has_one_version():
+def test_constraints_match_requirements_closure():
     training = dict(
         line.split("==")
         for line in (ROOT / "constraints.txt").read_text().splitlines()
@@ -90,7 +90,7 @@ def test_every_library_has_one_version():
 # How it runs
 
 
-def test_the_app_runs_as_user_1000_on_the_port_that_the_space_expects():
+def test_image_runs_as_user_1000_on_space_port():
     names = [step.name for step in STEPS]
     before = [step for step in STEPS[: names.index("USER")] if step.name in ("RUN", "COPY")]
     assert [step.text for step in before] == ["useradd -m -u 1000 user"]
@@ -103,7 +103,7 @@ def test_the_app_runs_as_user_1000_on_the_port_that_the_space_expects():
     assert "http://127.0.0.1:7860/_stcore/health" in only("HEALTHCHECK").text
 
 
-def test_models_are_baked_in_before_the_hub_is_switched_off():
+def test_image_bakes_models_before_hub_goes_offline():
     order = [f"{step.name} {step.text}" for step in STEPS]
     baked = order.index("RUN python -m seqviz bake")
     (off,) = [index for index, text in enumerate(order) if "HF_HUB_OFFLINE=1" in text]
@@ -111,7 +111,7 @@ def test_models_are_baked_in_before_the_hub_is_switched_off():
     assert "SEQVIZ_PRELOAD=minilm,smollm2" in order[off]
 
 
-def test_an_image_without_its_models_is_not_built(tmp_path):
+def test_bake_fails_without_models(tmp_path):
     """No hub, no package index, no cache: `bake` says so and fails, and so does the build."""
     nothing = {"HF_HUB_OFFLINE": "1", "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path)}
     done = subprocess.run(
@@ -124,7 +124,7 @@ def test_an_image_without_its_models_is_not_built(tmp_path):
     assert not (tmp_path / "cache" / "features").exists()
 
 
-def test_the_readme_configures_the_space():
+def test_readme_configures_space():
     front = (ROOT / "README.md").read_text("utf-8").split("---\n")[1]
     fields = dict(re.findall(r"^(\w+): (.*)$", front, re.M))
     assert (fields["sdk"], fields["app_port"], fields["license"]) == ("docker", "7860", "mit")
@@ -138,7 +138,7 @@ def test_the_readme_configures_the_space():
 
 
 @pytest.mark.parametrize(("wish", "good"), [("cpu", True), ("cuda", True), ("tpu", False)])
-def test_the_build_takes_two_devices_and_the_index_only_where_one_is_given(tmp_path, wish, good):
+def test_image_build_accepts_known_devices_and_optional_index(tmp_path, wish, good):
     """The shell line of the Dockerfile, with a pip and a python3 that only note their calls."""
     (install,) = [step.text for step in STEPS if "pip install" in step.text]
     log = tmp_path / "log"
@@ -167,7 +167,7 @@ def test_the_build_takes_two_devices_and_the_index_only_where_one_is_given(tmp_p
         ]  # fmt: skip
 
 
-def test_the_cuda_build_that_the_dockerfile_names_is_the_one_in_the_locks():
+def test_image_cuda_build_matches_locks():
     message = re.search(
         r"torch (\S+) with the libraries of CUDA (\d+\.\d+)", (ROOT / "Dockerfile").read_text()
     )
@@ -175,7 +175,7 @@ def test_the_cuda_build_that_the_dockerfile_names_is_the_one_in_the_locks():
     assert f"cuda-toolkit=={message[2]}." in (ROOT / "requirements-cuda.lock").read_text()
 
 
-def test_a_file_that_is_not_given_to_the_engine_cannot_be_copied(tmp_path):
+def test_box_rejects_copy_outside_context_and_unsupported_step(tmp_path):
     box = container.Box(tmp_path, "1", quick=True)
     box.user = "user"
     box.do(dockerfile.Step("WORKDIR", (), "/home/user/app"))
@@ -189,7 +189,7 @@ def test_a_file_that_is_not_given_to_the_engine_cannot_be_copied(tmp_path):
 
 @pytest.mark.nightly
 @pytest.mark.browser
-def test_the_steps_of_the_dockerfile_lead_to_the_first_lesson():
+def test_image_dry_run_serves_first_lesson():
     """Copy, bake, start, health, lesson, SIGTERM: with this machine's libraries and models."""
     if os.environ.get("SEQVIZ_REQUIRE_BROWSER") != "1":
         pytest.importorskip("playwright")

@@ -37,7 +37,7 @@ def versions(name: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", constraints.LOCKS)
-def test_every_package_has_one_version_and_the_sums_of_its_files(name):
+def test_locks_pin_one_version_with_hashes(name):
     packages = locked(name)
     assert packages
     for package, (item, sums) in packages.items():
@@ -48,7 +48,7 @@ def test_every_package_has_one_version_and_the_sums_of_its_files(name):
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine["platform_machine"])
-def test_locks_constraints_and_requirements_name_the_same_versions(machine):
+def test_locks_agree_with_constraints_and_requirements(machine):
     again = "run `python -m tools.constraints`"
     training = versions("constraints.txt")
     result = {
@@ -62,26 +62,26 @@ def test_locks_constraints_and_requirements_name_the_same_versions(machine):
     assert {package: result.get(package) for package in expected} == expected, again
 
 
-def test_a_package_is_in_one_lock():
+def test_locks_do_not_overlap():
     every = [package for name in constraints.LOCKS for package in locked(name)]
     assert len({*every}) == len(every)
     assert [*locked("requirements-torch.lock")] == ["torch"]
     assert not locked(BEYOND).keys() & versions("constraints.txt").keys()
 
 
-def test_torch_may_come_from_either_index():
+def test_locks_allow_torch_from_either_index():
     item, sums = locked("requirements-torch.lock")["torch"]
     (version,) = item.specifier
     assert f"sha256:{constraints.TORCH_CPU[version.version]}" in sums
     assert len(sums) > 1
 
 
-def test_the_locks_say_of_no_index():
+def test_locks_name_no_index():
     for name in constraints.LOCKS:
         assert not re.search(r"://|--(extra-)?index|--find-links", (ROOT / name).read_text("utf-8"))
 
 
-def test_a_file_with_another_sum_is_not_installed(tmp_path):
+def test_pip_rejects_file_with_wrong_hash(tmp_path):
     """What pip does with a lock, on a package of our own."""
     (tmp_path / "mine.py").write_text("")
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "mine"\nversion = "1"\n', "utf-8")
@@ -101,12 +101,12 @@ def test_a_file_with_another_sum_is_not_installed(tmp_path):
     assert not (tmp_path / "here").exists()
 
 
-def test_what_is_new_in_pytorch_needs_its_sum():
+def test_locks_reject_torch_version_without_cpu_hash():
     with pytest.raises(SystemExit, match=r"lacks the SHA-256 of PyTorch's CPU build 9\.9"):
         constraints.locks("", "9.9")
 
 
-def test_a_resolution_is_divided_among_the_locks():
+def test_locks_split_resolution_by_file():
     sums = "".join(f" \\\n    --hash=sha256:{digit * 64}" for digit in "ab")
     names = ("accelerate==1", "nvidia-nccl-cu13==2 ; sys_platform == 'linux'", "torch==2.13.0",
              "torchless==4", "triton==3")  # fmt: skip
@@ -117,7 +117,7 @@ def test_a_resolution_is_divided_among_the_locks():
     assert [text.count("--hash=") for text in result.values()] == [3, 4, 4]
 
 
-def test_the_bill_of_materials_has_every_package_and_its_sums(tmp_path):
+def test_bill_of_materials_lists_every_locked_package(tmp_path):
     pytest.importorskip("cyclonedx_py")
     parts = supply_chain_audit.bill_of_materials(ROOT, tmp_path / "sbom.json")
     assert parts["bomFormat"] == "CycloneDX"

@@ -32,7 +32,7 @@ def pins(name: str) -> dict[str, Requirement]:
     ("name", "extras"),
     [("requirements.txt", ("models", "app")), ("requirements-dev.txt", ("models", "app", "dev"))],
 )
-def test_what_is_pinned_is_declared_and_fits(name, extras):
+def test_pins_satisfy_declared_ranges(name, extras):
     existing = declared(*extras)
     for package, pinned in pins(name).items():
         (version,) = pinned.specifier
@@ -42,29 +42,29 @@ def test_what_is_pinned_is_declared_and_fits(name, extras):
         assert str(existing[package].marker) == str(pinned.marker), package
 
 
-def test_nothing_is_declared_that_is_not_pinned():
+def test_declared_dependencies_are_all_pinned():
     assert declared("models", "app").keys() == pins("requirements.txt").keys()
     every = pins("requirements.txt") | pins("requirements-dev.txt")
     assert declared(*EXTRAS).keys() == every.keys()
 
 
-def test_every_range_says_from_when():
+def test_declared_ranges_have_lower_bound():
     for name, item in declared(*EXTRAS).items():
         assert ">=" in str(item.specifier), name
 
 
-def test_an_extra_brings_what_it_stands_on():
+def test_extras_include_their_base_extras():
     assert "seqviz[models]" in EXTRAS["app"]
     assert "seqviz[app]" in EXTRAS["dev"]
 
 
-def test_a_plain_installation_has_what_mathematics_and_figures_import():
+def test_plain_install_covers_compute_and_figure_imports():
     used = supply_chain_audit.imported(ROOT, ("seqviz/compute", "seqviz/figures", "seqviz/data"))
     assert used
     assert used <= declared().keys()
 
 
-def test_models_has_what_everything_but_the_pages_imports():
+def test_models_extra_covers_all_imports_except_ui():
     above = {"ui", "__main__.py"}
     parts = [path for path in (ROOT / "seqviz").iterdir() if path.name not in above]
     parts = [path for path in parts if path.is_dir() or path.suffix == ".py"]
@@ -74,7 +74,7 @@ def test_models_has_what_everything_but_the_pages_imports():
     assert "streamlit" not in declared("models")
 
 
-def test_readme_has_every_way_to_install():
+def test_readme_lists_every_install_command():
     readme = (ROOT / "README.md").read_text("utf-8")
     assert {*re.findall(r"^pip install (\S+)", readme, re.M)} == {
         "-r", ".", "'.[models]'", "'.[app]'",

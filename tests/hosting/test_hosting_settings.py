@@ -59,7 +59,7 @@ def _nothing_is_set(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def test_the_manual_lists_exactly_these_settings_with_defaults_and_meaning():
+def test_settings_match_operations_manual():
     rows = re.findall(
         r"^\| `(SEQVIZ_\w+)` \| (.*?) \| (.*) \|$", (ROOT / "docs/operations.md").read_text(), re.M
     )
@@ -69,7 +69,7 @@ def test_the_manual_lists_exactly_these_settings_with_defaults_and_meaning():
     ]
 
 
-def test_no_module_reads_a_setting_of_its_own():
+def test_settings_are_read_only_through_settings_module():
     result = {}
     for path in [ROOT / "app.py", *(ROOT / "seqviz").rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
         if path.name == "settings.py":
@@ -82,7 +82,7 @@ def test_no_module_reads_a_setting_of_its_own():
     assert result == {}
 
 
-def test_every_name_in_scripts_and_image_is_a_setting():
+def test_settings_include_every_name_in_scripts_and_image():
     files = [ROOT / "Dockerfile", ROOT / ".ci/run", *(ROOT / "tools").iterdir()]
     named = {
         name
@@ -99,7 +99,7 @@ def check() -> None:
     registry.check()
 
 
-def test_defaults_are_allowed_and_blank_is_not_set(monkeypatch):
+def test_settings_treat_blank_as_default(monkeypatch):
     check()
     plain = {name: settings.value(name) for name in NAMES}
     for name in NAMES:
@@ -110,7 +110,7 @@ def test_defaults_are_allowed_and_blank_is_not_set(monkeypatch):
     assert plain["SEQVIZ_METRICS"] is True
 
 
-def test_a_value_is_read_when_it_is_asked_for(monkeypatch):
+def test_settings_read_environment_on_each_call(monkeypatch):
     monkeypatch.setenv("SEQVIZ_QUEUE", "4")
     assert settings.value("SEQVIZ_QUEUE") == 4
     monkeypatch.setenv("SEQVIZ_QUEUE", " 5 ")
@@ -126,7 +126,8 @@ def test_a_value_is_read_when_it_is_asked_for(monkeypatch):
     assert store.cache() == Path.home() / "elsewhere"
 
 
-def test_each_wrong_value_is_refused_in_one_sentence_that_names_it(monkeypatch):
+def test_settings_reject_wrong_value_and_hide_secrets(monkeypatch):
+    """Each wrong value is rejected in one sentence that names it, unless it could be a password."""
     assert WRONG.keys() == {*NAMES}
     secret = {
         setting.name for setting in settings.SETTINGS if setting.secret
@@ -149,7 +150,7 @@ def test_each_wrong_value_is_refused_in_one_sentence_that_names_it(monkeypatch):
      ("redis://cache", "redis://:pass@cache:6379/1", "redis://[::1]:6379", "unix:///run/redis")),
     ("SEQVIZ_RAY_ADDRESS", ("head:99999", "head:0"), ("auto", "head:6379")),
 ])  # fmt: skip
-def test_a_port_that_is_none_is_refused_in_one_sentence(monkeypatch, name, wrong, right):
+def test_settings_reject_invalid_port(monkeypatch, name, wrong, right):
     for text in wrong:
         monkeypatch.setenv(name, text)
         with pytest.raises(ValueError, match=rf"{name} must be [^\n]*\.$"):
@@ -159,7 +160,7 @@ def test_a_port_that_is_none_is_refused_in_one_sentence(monkeypatch, name, wrong
         assert settings.value(name) == text
 
 
-def test_a_deprecated_name_is_read_where_the_current_one_is_not_set(monkeypatch, caplog):
+def test_settings_fall_back_to_deprecated_name(monkeypatch, caplog):
     """With one line in the log, and in the sentence about a wrong value."""
     assert not DEPRECATED.keys() & {*NAMES}
     right = {"SEQVIZ_REDIS_URL": "redis://cache:6379"}
@@ -182,14 +183,14 @@ def test_a_deprecated_name_is_read_where_the_current_one_is_not_set(monkeypatch,
         caplog.clear()
 
 
-def test_a_model_that_is_not_offered_is_not_preloaded(monkeypatch):
+def test_settings_reject_preload_of_model_not_offered(monkeypatch):
     monkeypatch.setenv("SEQVIZ_MODELS", "minilm")
     monkeypatch.setenv("SEQVIZ_PRELOAD", "smollm2")
     with pytest.raises(ValueError, match="SEQVIZ_PRELOAD must be names of minilm, not 'smollm2'"):
         check()
 
 
-def test_a_file_is_no_cache(monkeypatch, tmp_path):
+def test_settings_reject_file_as_cache(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path / "file"))
     with pytest.raises(ValueError, match="SEQVIZ_CACHE must be a folder"):
@@ -204,14 +205,14 @@ def test_a_file_is_no_cache(monkeypatch, tmp_path):
         ("SEQVIZ_FORWARD_CACHE_MB", lambda: forward_cache._shelf.put(("m", "t", "", None), None)),
     ],
 )
-def test_who_uses_a_setting_refuses_the_same_values(monkeypatch, name, reader):
+def test_settings_readers_reject_wrong_value(monkeypatch, name, reader):
     monkeypatch.setenv(name, WRONG[name])
     with pytest.raises(ValueError, match=f"{name} must be"):
         reader()
 
 
 @pytest.mark.parametrize("name", first_only(["SEQVIZ_QUEUE", "SEQVIZ_LOG_FORMAT"]))
-def test_the_app_does_not_start_with_a_wrong_setting(name):
+def test_server_does_not_start_with_wrong_setting(name):
     with (
         pytest.raises(RuntimeError, match=rf"{name} must be .*, not '{WRONG[name]}'\.") as refused,
         serve(environment={name: WRONG[name]}),

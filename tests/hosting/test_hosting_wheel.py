@@ -146,7 +146,7 @@ def too_much() -> list[str]:
     ]
 
 
-def test_it_carries_the_app_once_and_nothing_else(installed):
+def test_wheel_contains_app_once_and_nothing_else(installed):
     with zipfile.ZipFile(installed.wheel) as packed:
         names = [item.filename for item in packed.infolist()]
     carried = {name.partition("/_app/")[2] for name in names if "/_app/" in name}
@@ -163,7 +163,7 @@ def test_it_carries_the_app_once_and_nothing_else(installed):
     assert installed.wheel.stat().st_size < 20e6
 
 
-def test_every_lesson_s_figures_are_drawn_where_there_is_no_streamlit(installed):
+def test_wheel_draws_every_figure_without_streamlit(installed):
     """In both languages, from an empty folder, with nothing but what is declared."""
     lacking = too_much()
     assert {"streamlit", "transformers", "prometheus_client", "beartype"} <= {*lacking}
@@ -178,7 +178,7 @@ def test_every_lesson_s_figures_are_drawn_where_there_is_no_streamlit(installed)
     assert [*installed.elsewhere.iterdir()] == []
 
 
-def test_without_streamlit_the_command_says_what_to_install(installed):
+def test_command_without_streamlit_names_app_extra(installed):
     start = "from seqviz.__main__ import main\nmain(['--server.port', '8600'])"
     done = installed.run(LACKING + start, '["streamlit"]')
     assert done.returncode == 1
@@ -230,7 +230,7 @@ def get(port: int, address: str) -> tuple[int, bytes]:
 
 
 @pytest.mark.nightly
-def test_the_command_serves_the_lessons_from_any_folder(installed, tmp_path):
+def test_command_serves_lessons_from_any_folder(installed, tmp_path):
     """Also from one that has an app and settings of its own."""
     (tmp_path / "app.py").write_text("raise SystemExit('not this one')\n")
     (tmp_path / ".streamlit").mkdir()
@@ -281,7 +281,7 @@ def served(monkeypatch) -> list[list[str]]:
         (["serve", "--server.port", "8600"], ["--server.port", "8600"]),
     ],
 )  # fmt: skip
-def test_without_a_command_the_app_is_served_with_streamlit_s_options(words, options, served):
+def test_command_defaults_to_streamlit_run_with_options(words, options, served):
     command_line.main(words)
     assert served == [["run", str(ROOT / "app.py"), *options]]
 
@@ -293,7 +293,7 @@ def test_without_a_command_the_app_is_served_with_streamlit_s_options(words, opt
         ("--help", 0, "out", "seqviz --server.port 8600"),
     ],
 )
-def test_a_word_that_serves_nothing(word, code, stream, said, served, capsys):
+def test_command_does_not_serve_on_help_or_unknown_word(word, code, stream, said, served, capsys):
     with pytest.raises(SystemExit) as end:
         command_line.main([word])
     assert end.value.code == code

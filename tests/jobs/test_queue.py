@@ -121,7 +121,7 @@ def has_reported(job) -> None:
 # --- one run for equal work ---------------------------------------------------------------------
 
 
-def test_thirty_students_pressing_at_once_cost_one_run(jobs):
+def test_queue_runs_thirty_equal_submits_once(jobs):
     together = threading.Barrier(30)
     got = [None] * 30
 
@@ -143,7 +143,7 @@ def test_thirty_students_pressing_at_once_cost_one_run(jobs):
     assert bench.runs == [7]
 
 
-def test_equal_arguments_are_equal_however_they_are_passed(jobs):
+def test_queue_compares_arguments_by_value(jobs):
     values = np.arange(6.0).reshape(2, 3)
     first = jobs.submit(total, values, owner="a")
     assert jobs.submit(total, values=values.copy(), weight=2.0, owner="b") is first
@@ -154,7 +154,7 @@ def test_equal_arguments_are_equal_however_they_are_passed(jobs):
     assert jobs.find(total, values, 3.0) is None
 
 
-def test_find_does_not_submit(jobs):
+def test_queue_find_does_not_submit(jobs):
     assert jobs.find(square, 3) is None
     job = jobs.submit(square, 3, owner="a")
     assert job.wait(LONG)
@@ -182,7 +182,7 @@ class Other:
     b: object
 
 
-def test_different_values_have_different_digests():
+def test_hash_value_differs_for_different_values():
     nan = float("nan")
     values = [
         None, True, 1, 1.0, 1 + 0j, "1", b"1", 0, False, 0.0, -0.0, nan, "", (), [], {}, set(),
@@ -197,7 +197,7 @@ def test_different_values_have_different_digests():
     assert len(set(digests)) == len(values)
 
 
-def test_equal_values_have_equal_digests():
+def test_hash_value_is_equal_for_equal_values():
     assert content_hash.hash_value({"a": 1, "b": 2}) == content_hash.hash_value({"b": 2, "a": 1})
     assert content_hash.hash_value({3, 1, 2}) == content_hash.hash_value({2, 3, 1})
     assert content_hash.hash_value(float("nan")) == content_hash.hash_value(float("nan"))
@@ -209,12 +209,12 @@ def test_equal_values_have_equal_digests():
 
 
 @pytest.mark.parametrize("value", [object(), np.array([object()]), lambda: 0, iter([])])
-def test_what_cannot_be_compared_by_value_is_refused(jobs, value):
+def test_queue_rejects_values_without_value_equality(jobs, value):
     with pytest.raises(TypeError, match="cannot be compared by value"):
         jobs.submit(square, value, owner="a")
 
 
-def test_functions_without_a_lasting_name_are_refused(jobs):
+def test_queue_rejects_functions_not_at_top_level(jobs):
     def nested(report):
         return 0
 
@@ -223,14 +223,14 @@ def test_functions_without_a_lasting_name_are_refused(jobs):
             jobs.submit(function, owner="a")
 
 
-def test_arguments_that_do_not_fit_are_refused_at_once(jobs):
+def test_queue_rejects_wrong_signature_at_submit(jobs):
     with pytest.raises(TypeError):
         jobs.submit(square, 1, 2, 3, owner="a")
     with pytest.raises(TypeError):
         jobs.submit(len, owner="a")
 
 
-def test_the_caller_may_change_its_array_after_submitting(jobs):
+def test_queue_copies_array_arguments(jobs):
     jobs.submit(gated, 0, owner="a")
     values = np.ones(5)
     job = jobs.submit(total, values, owner="a")
@@ -244,7 +244,7 @@ def test_the_caller_may_change_its_array_after_submitting(jobs):
 
 
 @pytest.mark.timing
-def test_a_real_training_run_stops_within_a_second(jobs):
+def test_queue_cancels_training_within_one_second(jobs):
     settings = NetworkSettings(epochs=100_000)
     job = jobs.submit(fit_network, ar1(0), settings, owner="a")
     has_reported(job)
@@ -259,7 +259,7 @@ def test_a_real_training_run_stops_within_a_second(jobs):
         _ = job.result
 
 
-def test_the_run_stops_only_when_its_last_owner_leaves(jobs):
+def test_job_stops_when_last_owner_unsubscribes(jobs):
     job = jobs.submit(gated, 1, owner="a")
     assert jobs.submit(gated, 1, owner="b") is job
     assert bench.started.wait(LONG)
@@ -273,7 +273,7 @@ def test_the_run_stops_only_when_its_last_owner_leaves(jobs):
     assert job.state == "cancelled"
 
 
-def test_a_cancelled_job_is_run_anew_even_before_it_has_stopped(jobs):
+def test_queue_reruns_cancelled_job_before_it_stops(jobs):
     first = jobs.submit(silent, 1, owner="a")
     assert bench.started.wait(LONG)
     first.unsubscribe("a")
@@ -286,7 +286,7 @@ def test_a_cancelled_job_is_run_anew_even_before_it_has_stopped(jobs):
     assert bench.runs == [1, 1]
 
 
-def test_leaving_a_queued_job_takes_it_out_at_once(jobs):
+def test_job_unsubscribe_removes_queued_job_at_once(jobs):
     jobs.submit(gated, 1, owner="a")
     assert bench.started.wait(LONG)
     waiting = jobs.submit(square, 2, owner="b")
@@ -299,7 +299,7 @@ def test_leaving_a_queued_job_takes_it_out_at_once(jobs):
     assert bench.runs == [1, 3]
 
 
-def test_except_exception_does_not_swallow_a_cancel(jobs):
+def test_cancelled_error_passes_except_exception(jobs):
     job = jobs.submit(swallows, owner="a")
     assert bench.started.wait(LONG)
     job.unsubscribe("a")
@@ -308,7 +308,7 @@ def test_except_exception_does_not_swallow_a_cancel(jobs):
     assert not issubclass(CancelledError, Exception)
 
 
-def test_new_settings_replace_the_owner_s_former_job_of_that_function(jobs):
+def test_queue_replaces_former_job_of_owner_and_function(jobs):
     first = jobs.submit(gated, 1, owner="a")
     assert bench.started.wait(LONG)
     elsewhere = jobs.submit(other_gated, 1, owner="a")
@@ -319,7 +319,7 @@ def test_new_settings_replace_the_owner_s_former_job_of_that_function(jobs):
     assert second.owners == 1
 
 
-def test_replacing_leaves_a_shared_job_to_the_others(jobs):
+def test_queue_replacement_keeps_shared_job_for_others(jobs):
     shared = jobs.submit(gated, 1, owner="a")
     jobs.submit(gated, 1, owner="b")
     jobs.submit(gated, 2, owner="a")
@@ -345,7 +345,7 @@ def timed(clock):
     job_queue.close()
 
 
-def test_a_running_job_that_nobody_touches_stops(timed, clock):
+def test_queue_stops_running_job_without_heartbeat(timed, clock):
     job = timed.submit(gated, 1, owner="a")
     timed.submit(gated, 1, owner="b")
     assert bench.started.wait(LONG)
@@ -360,7 +360,7 @@ def test_a_running_job_that_nobody_touches_stops(timed, clock):
     assert job.seconds == 36
 
 
-def test_a_queued_job_that_nobody_touches_is_never_run(timed, clock):
+def test_queue_drops_queued_job_without_heartbeat(timed, clock):
     running = timed.submit(gated, 1, owner="a")
     assert bench.started.wait(LONG)
     waiting = timed.submit(square, 2, owner="b")
@@ -376,7 +376,7 @@ def test_a_queued_job_that_nobody_touches_is_never_run(timed, clock):
     assert bench.runs == [1]
 
 
-def test_a_finished_result_is_not_abandoned(timed, clock):
+def test_queue_keeps_finished_result_without_heartbeat(timed, clock):
     job = timed.submit(square, 3, owner="a")
     assert job.wait(LONG)
     clock.now += 1e6
@@ -387,7 +387,7 @@ def test_a_finished_result_is_not_abandoned(timed, clock):
 # --- the queue ----------------------------------------------------------------------------------
 
 
-def test_positions_and_a_full_queue():
+def test_queue_reports_positions_and_rejects_when_full():
     jobs = JobQueue(capacity=2)
     running = jobs.submit(gated, 0, owner="a")
     assert bench.started.wait(LONG)
@@ -410,14 +410,14 @@ def test_positions_and_a_full_queue():
     jobs.close()
 
 
-def test_one_job_at_a_time_in_order(jobs):
+def test_queue_runs_jobs_serially_in_order(jobs):
     built = [jobs.submit(square, i, owner=f"student {i}") for i in range(10)]
     assert all(job.wait(LONG) for job in built)
     assert [job.result for job in built] == [i * i for i in range(10)]
     assert bench.runs == list(range(10))
 
 
-def test_a_failing_job_is_reported_and_the_worker_goes_on(jobs):
+def test_queue_continues_after_failed_job(jobs):
     job = jobs.submit(fails, "no such series", owner="a")
     assert job.wait(LONG)
     assert job.state == "failed"
@@ -436,7 +436,7 @@ def test_a_failing_job_is_reported_and_the_worker_goes_on(jobs):
     assert (after.result, after.error) == (16, None)
 
 
-def test_the_least_recently_asked_for_result_goes_first():
+def test_queue_evicts_least_recently_used_result():
     jobs = JobQueue(retained=2)
     for x in (1, 2):
         assert jobs.submit(square, x, owner="a").wait(LONG)
@@ -453,7 +453,7 @@ def test_the_least_recently_asked_for_result_goes_first():
 
 
 @pytest.mark.parametrize("n", [1, 1999, 2000, 2001, 3999, 4000, 4001, 12_345])
-def test_the_trail_is_thinned_evenly_and_ends_with_the_latest(jobs, n):
+def test_job_trail_is_thinned_evenly_and_ends_with_latest(jobs, n):
     job = jobs.submit(counts, n, owner="a")
     assert job.wait(LONG)
     trail = np.array(job.trail)
@@ -467,7 +467,7 @@ def test_the_trail_is_thinned_evenly_and_ends_with_the_latest(jobs, n):
         assert trail.tolist() == list(range(n))
 
 
-def test_fraction_and_record_come_from_the_report(jobs):
+def test_job_fraction_and_trail_follow_report(jobs):
     job = jobs.submit(gated, 1, owner="a")
     assert bench.started.wait(LONG)
     has_reported(job)
@@ -478,7 +478,7 @@ def test_fraction_and_record_come_from_the_report(jobs):
     assert job.fraction == 1.0
 
 
-def test_a_real_run_reports_every_epoch_and_gives_what_a_direct_call_gives(jobs):
+def test_queue_training_matches_direct_call(jobs):
     settings = NetworkSettings(epochs=5, hidden=4)
     values = ar1(1, 60)
     job = jobs.submit(fit_network, values, settings, owner="a")
@@ -492,7 +492,7 @@ def test_a_real_run_reports_every_epoch_and_gives_what_a_direct_call_gives(jobs)
 # --- life ---------------------------------------------------------------------------------------
 
 
-def test_closing_stops_everything_and_refuses_more():
+def test_queue_close_cancels_jobs_and_rejects_submit():
     jobs = JobQueue()
     running = jobs.submit(gated, 1, owner="a")
     assert bench.started.wait(LONG)
@@ -509,14 +509,14 @@ def on_its_device(x, report, device="cpu"):
 
 
 @pytest.mark.parametrize(("function", "result"), [(square, 9), (on_its_device, "cuda")])
-def test_the_queue_s_device_is_told_to_who_computes_on_it(jobs, function, result):
+def test_queue_passes_device_to_function(jobs, function, result):
     job = jobs.submit(function, owner="a", x=3, device="cuda")
     assert job.wait(LONG)
     assert (job.result, job.device) == (result, "cuda")
     assert jobs.find(function, x=3, device="cuda") is job
 
 
-def test_the_report_of_a_part_scales_its_share():
+def test_scale_report_maps_fraction_to_range():
     reports = []
     report = queue.scale_report(lambda *given: reports.append(given), 0.5, 0.75)
     report("word", 0.0)
@@ -525,6 +525,6 @@ def test_the_report_of_a_part_scales_its_share():
     assert reports == [("word", 0.5), (0.55, 0.55), (0.75, 0.75)]
 
 
-def test_one_default_queue_per_device():
+def test_queue_for_returns_one_queue_per_device():
     assert queue.queue_for() is queue.queue_for("cpu")
     assert queue.queue_for("cuda") is not queue.queue_for("cpu")

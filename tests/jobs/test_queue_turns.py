@@ -78,7 +78,7 @@ def made() -> Iterator[Class]:
     item.jobs.close()
 
 
-def test_a_visitor_with_thirty_tabs_is_passed_by_everybody_else(made):
+def test_queue_puts_other_groups_before_busy_group(made):
     """Nobody waits for more than the run that is at work."""
     for number in range(16):
         made.ask(f"x{number:02}")
@@ -90,13 +90,13 @@ def test_a_visitor_with_thirty_tabs_is_passed_by_everybody_else(made):
     assert made.waiting()[:3] == ["b1", "x01", "c1"]  # x has been in line since its run ended
 
 
-def test_groups_take_turns_and_one_waits_its_own_first_come(made):
+def test_queue_alternates_groups_and_keeps_order_within_group(made):
     for name in ("a1", "a2", "a3", "b1", "b2", "c1"):
         made.ask(name)
     assert made.waiting() == ["b1", "c1", "a2", "b2", "a3"]
 
 
-def test_who_comes_passes_only_those_whose_run_is_at_work(made):
+def test_queue_newcomer_passes_only_groups_with_running_job(made):
     """A run that waits is not passed again and again: all come to their end."""
     for name in ("a1", "a2", "b1"):
         made.ask(name)
@@ -107,7 +107,7 @@ def test_who_comes_passes_only_those_whose_run_is_at_work(made):
     assert made.waiting() == ["a2", "c1", "d1", "e1"]
 
 
-def test_without_a_group_every_owner_is_one(made):
+def test_queue_treats_owner_without_group_as_group(made):
     made.ask("a1")
     for number in range(3):
         made.jobs.submit(held, f"x{number}", owner="x")  # each leaves the one before
@@ -117,7 +117,7 @@ def test_without_a_group_every_owner_is_one(made):
     assert first.position == 2  # x's first, y's, x's second
 
 
-def test_a_shared_run_has_the_best_of_its_places(made):
+def test_job_takes_best_position_of_owners(made):
     for name in ("x0", "x1", "x2"):
         made.ask(name)
     last = made.asked["x2"]
@@ -128,7 +128,7 @@ def test_a_shared_run_has_the_best_of_its_places(made):
     assert last.position == 2
 
 
-def test_to_stop_a_run_does_not_bring_the_next_one_forward(made):
+def test_queue_cancel_does_not_advance_same_group(made):
     for name in ("x0", "x1", "a1"):
         made.ask(name)
     made.leave("x0")
@@ -137,7 +137,7 @@ def test_to_stop_a_run_does_not_bring_the_next_one_forward(made):
     assert made.waiting() == ["x1"]
 
 
-def test_the_place_that_is_read_is_the_one_that_comes(made):
+def test_queue_positions_predict_run_order(made):
     """Whoever waits, in any mixture: they begin in the order that was read at the end."""
     lot = random.Random(20)
     names = [f"{lot.choice('abcd')}{number:02}" for number in range(14)]
@@ -153,7 +153,7 @@ def test_the_place_that_is_read_is_the_one_that_comes(made):
     assert begun[1:] == order
 
 
-def test_a_full_queue_has_room_for_who_has_less_in_it(made):
+def test_queue_evicts_job_of_largest_group_when_full(made):
     made.jobs._capacity = 4
     for number in range(5):
         made.ask(f"x{number}")
@@ -174,7 +174,7 @@ def test_a_full_queue_has_room_for_who_has_less_in_it(made):
     assert made.waiting() == ["a1", "b1", "c1", "x1"]
 
 
-def test_runs_are_counted_by_group(made):
+def test_queue_held_counts_jobs_by_group(made):
     jobs = made.jobs
     made.ask("x0")
     made.ask("x1")
@@ -186,7 +186,7 @@ def test_runs_are_counted_by_group(made):
     assert jobs.held("a", besides=held, group="a") == 0
 
 
-def test_an_owner_leaves_all_that_it_waits_for(made):
+def test_queue_leave_removes_owner_from_all_jobs(made):
     made.ask("x0")
     made.jobs.submit(another, "1", owner="gone")
     made.jobs.submit(held, "2", owner="gone")
@@ -199,7 +199,7 @@ def test_an_owner_leaves_all_that_it_waits_for(made):
     assert shared.position == 1
 
 
-def test_who_joins_a_run_that_has_ended_or_stops_waits_for_nothing(made):
+def test_job_subscribe_ignores_cancelled_job(made):
     job = made.ask("a1")
     made.leave("a1")
     job.subscribe("late")
@@ -209,7 +209,7 @@ def test_who_joins_a_run_that_has_ended_or_stops_waits_for_nothing(made):
     assert job.state == "cancelled"
 
 
-def test_an_ordinary_run_begins_within_two_places(made):
+def test_queue_starts_single_job_within_two_positions(made):
     """One group fills the queue again and again; other visitors come one by one."""
     numbers = itertools.count(10)
     for name in "abcdef":

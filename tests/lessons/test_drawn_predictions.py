@@ -27,12 +27,12 @@ IDS = [f"{lesson.slug}.{name}" for lesson, name in SKETCHES]
 PAGES = Path(__file__).parents[2] / "pages"
 
 
-def test_there_is_one_of_each_kind():
+def test_sketches_cover_every_kind():
     assert {lesson.sketches[name].kind for lesson, name in SKETCHES} >= {"curve", "bar", "cell"}
 
 
 @pytest.mark.parametrize(("lesson", "name"), SKETCHES, ids=IDS)
-def test_the_axes_are_there_and_the_answer_is_not(lesson, name):
+def test_sketch_has_axes_without_answer(lesson, name):
     sketch = lesson.sketches[name]
     posed = sketch.posed(lesson, STYLE)
     before, after = (json.loads(item.to_json()) for item in (posed.before, posed.after))
@@ -47,7 +47,7 @@ def test_the_axes_are_there_and_the_answer_is_not(lesson, name):
 
 
 @pytest.mark.parametrize(("lesson", "name"), SKETCHES, ids=IDS)
-def test_the_bench_shows_the_answer_at_the_settings_named(lesson, name):
+def test_sketch_answer_matches_bench(lesson, name):
     sketch = lesson.sketches[name]
     bench = lesson.benches[sketch.bench]
     parse_params(bench.declaration, sketch.values)  # raises for what its controls do not have
@@ -61,7 +61,7 @@ def test_the_bench_shows_the_answer_at_the_settings_named(lesson, name):
 
 
 @pytest.mark.parametrize(("lesson", "name"), SKETCHES, ids=IDS)
-def test_a_room_takes_the_question_and_a_sketch_of_it(lesson, name):
+def test_room_accepts_sketch_question_and_answer(lesson, name):
     sketch = lesson.sketches[name]
     posed = sketch.posed(lesson, STYLE)
     room = Rooms().open()
@@ -89,7 +89,7 @@ def test_a_room_takes_the_question_and_a_sketch_of_it(lesson, name):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize(("lesson", "name"), SKETCHES, ids=IDS)
-def test_its_words_are_there_and_its_page_has_it(lesson, name, lang):
+def test_sketch_has_texts_and_appears_on_page(lesson, name, lang):
     key = f"{lesson.slug}.sketch.{name}"
     assert {f"{key}.{part}" for part in ("question", "own", "reveal")} <= set(catalogue(lang))
     cell = lesson.sketches[name].kind == "cell"
@@ -101,7 +101,7 @@ def test_its_words_are_there_and_its_page_has_it(lesson, name, lang):
     lesson.sketches[name].posed(lesson, Style(lang=lang))
 
 
-def test_what_the_reveals_say_is_so():
+def test_sketch_reveals_match_computed_numbers():
     """The numbers that stand in their sentences."""
     item = lessons.vanishing_gradients.lesson
     linear, tanh = (
@@ -125,7 +125,7 @@ def test_what_the_reveals_say_is_so():
     assert 1.96 * (share * (1 - share) / 800) ** 0.5 == pytest.approx(0.03, abs=0.005)
 
 
-def test_without_the_square_root_the_entropy_falls_as_the_attention_page_says():
+def test_attention_sketch_entropy_falls_without_scaling():
     """Scores of deviation sqrt(d_k), against draws of our own, entry by entry."""
     attention = lessons.attention.lesson
     posed = attention.sketches["scale"].posed(attention, STYLE)
@@ -144,7 +144,7 @@ def test_without_the_square_root_the_entropy_falls_as_the_attention_page_says():
     assert np.all(np.diff(posed.y) < 0)
 
 
-def test_labels_by_a_coin_give_what_the_gpt_page_says_without_a_model(monkeypatch):
+def test_gpt_sketch_matches_shipped_accuracy_without_model(monkeypatch):
     monkeypatch.setattr("seqviz.models.pretrained.load", None)
     gpt = lessons.gpt.lesson
     posed = gpt.sketches["coin"].posed(gpt, STYLE)
@@ -156,14 +156,14 @@ def test_labels_by_a_coin_give_what_the_gpt_page_says_without_a_model(monkeypatc
     assert pytest.approx(0.12, abs=0.005) == 1.96 * (0.598 * 0.402 / 60) ** 0.5
 
 
-def test_a_bench_without_fixed_ends_cannot_be_drawn_on():
+def test_compared_rejects_figure_without_fixed_ends():
     lesson = lessons.ar_fitting.lesson
     figure = lesson.benches["process"](view="lag_plot").figure
     with pytest.raises(ValueError, match="fixed ends"):
         compared(figure.traces[1], figure, "curve")
 
 
-def test_a_log_axis_is_compared_in_decades():
+def test_sketch_compares_log_axis_in_decades():
     lesson = lessons.vanishing_gradients.lesson
     posed = lesson.sketches["tanh"].posed(lesson, STYLE)
     line = posed.after.traces[-1]

@@ -52,7 +52,7 @@ def check(bench: Bench, values: dict[str, Any], language: str, refusable: bool) 
 
 
 @pytest.mark.parametrize("slug", [lesson.slug for lesson in catalog.LESSONS])
-def test_every_control_at_both_ends(slug, request):
+def test_benches_render_or_reject_at_control_ends(slug, request):
     models_of(slug, request)
     benches = import_module(f"seqviz.lessons.{slug}").lesson.benches
     tried = 0

@@ -63,7 +63,7 @@ def source_of(key: str) -> str:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_quoted_interval_names_its_source(language):
+def test_interval_note_names_its_source(language):
     every = dict(catalogue(language))
     result = dict(quoting(language))
     assert result
@@ -76,7 +76,7 @@ def test_a_quoted_interval_names_its_source(language):
         assert re.search(name, every[PARTS[key]] if key in PARTS else sentence), key
 
 
-def test_sources_are_those_of_the_estimates():
+def test_interval_sources_match_estimates():
     """Each name of the table is what some result says, and every result's source has words."""
     tree = [ast.parse(path.read_text("utf-8"))
             for path in Path(seqviz.__file__).parent.joinpath("compute").rglob("*.py")]  # fmt: skip

@@ -35,7 +35,7 @@ RUNS = [
 
 
 @pytest.mark.parametrize(("slug", "name", "values"), RUNS)
-def test_no_name_is_given_twice(slug, name, values, request):
+def test_bench_code_uses_each_name_once(slug, name, values, request):
     models_of(slug, request)
     code = import_module(f"seqviz.lessons.{slug}").lesson.benches[name].run(values).code
     tree = ast.parse(code)

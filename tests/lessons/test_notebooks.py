@@ -58,14 +58,14 @@ def check(bench: Bench, values: dict[str, Any], language: str, kind: str | None 
 @pytest.mark.parametrize(
     ("name", "language"), turns(BENCHES, lambda name: name.partition(".")[0] in MODELS)
 )
-def test_the_notebook_of_a_bench_gives_its_figure(name, language, request):
+def test_notebook_reproduces_bench_figure(name, language, request):
     bench = BENCHES[name]
     models_of(bench.lesson.slug, request)
     check(bench, {}, language)
 
 
 @pytest.mark.parametrize(("name", "language"), turns(TINY, lambda name: name != QUICK))
-def test_the_notebook_of_what_was_trained_here_gives_its_figure(name, language, request):
+def test_notebook_reproduces_live_training_figure(name, language, request):
     bench = BENCHES[name]
     models_of(bench.lesson.slug, request)
     check(bench, TINY[name], language, kind="live")

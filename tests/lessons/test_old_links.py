@@ -82,7 +82,7 @@ def values(bench: Bench, link: dict[str, str]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("slug", sorted({row["lesson"] for row in ROWS}))
-def test_an_old_link_opens_the_same_figure(slug, request):
+def test_old_link_opens_same_figure(slug, request):
     models_of(slug, request)
     benches = import_module(f"seqviz.lessons.{slug}").lesson.benches
     rows = [row for row in ROWS if row["lesson"] == slug]

@@ -41,7 +41,7 @@ def cells(slug: str) -> list[str]:
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_every_import_of_an_old_notebook_works(slug):
+def test_old_notebook_imports_resolve(slug):
     """Without running them: modules and names are there."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -55,7 +55,7 @@ def test_every_import_of_an_old_notebook_works(slug):
     "slug",
     [pytest.param(slug, marks=[pytest.mark.nightly] if slug in MODELS else []) for slug in SLUGS],
 )
-def test_an_old_notebook_draws_its_figures(slug, request):
+def test_old_notebook_renders_its_figures(slug, request):
     models_of(slug, request)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -65,7 +65,7 @@ def test_an_old_notebook_draws_its_figures(slug, request):
             assert space.get("figure") is not None or "figure" not in source
 
 
-def test_an_old_name_warns_and_names_the_new_one():
+def test_deprecated_module_warns_with_new_name():
     sys.modules.pop("seqviz.compute.bptt", None)
     with pytest.warns(
         DeprecationWarning, match=r"bptt is now seqviz\.compute\.vanishing_gradients"
@@ -76,7 +76,7 @@ def test_an_old_name_warns_and_names_the_new_one():
         module.never_there  # noqa: B018
 
 
-def test_an_old_function_of_a_module_that_kept_its_name_warns():
+def test_deprecated_function_warns_with_new_name():
     module = importlib.import_module("seqviz.compute.positions.sinusoidal")
     with pytest.warns(DeprecationWarning, match="found_rotation is now fit_rotation"):
         assert module.found_rotation is module.fit_rotation
@@ -105,21 +105,21 @@ def test_an_old_function_of_a_module_that_kept_its_name_warns():
         (OneStep, "least", "training_mse"),
     ],
 )
-def test_an_old_name_of_a_result_leads_to_the_new_one(result_type, old, new):
+def test_deprecated_attribute_warns_and_forwards(result_type, old, new):
     assert new in {*dir(result_type), *result_type.__dataclass_fields__}
     stand_in = type("StandIn", (), {old: vars(result_type)[old], new: 0.5})()
     with pytest.warns(DeprecationWarning, match=f"is now {new}"):
         assert getattr(stand_in, old) == 0.5
 
 
-def test_what_never_was_is_not_found():
+def test_import_raises_on_unknown_module():
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("seqviz.compute.bptt.never_there")
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("seqviz.never_there")
 
 
-def test_every_old_name_leads_somewhere():
+def test_deprecated_names_resolve():
     for new in {*deprecated.MODULES.values(), *deprecated.NAMES}:
         assert importlib.util.find_spec(new) is not None, new
     for new in deprecated.NAMES:
@@ -129,7 +129,7 @@ def test_every_old_name_leads_somewhere():
             assert hasattr(sys.modules[module], name), (module, name)
 
 
-def test_a_command_by_an_old_name_runs_the_new_one():
+def test_deprecated_command_runs_new_one():
     """`python -m seqviz.engine` deploys models on a cluster; without Ray it says what it lacks."""
     done = subprocess.run(
         [sys.executable, "-m", "seqviz.engine", "--help"],

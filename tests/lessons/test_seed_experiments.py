@@ -34,13 +34,13 @@ def bench_of(slug: str, name: str) -> Bench:
     return getattr(lessons, slug).lesson.benches[name]
 
 
-def test_these_benches_are_run_by_a_class():
+def test_replicate_is_set_for_expected_benches():
     heads, draws = ("bert_accuracy", "heads"), ("gpt", "draws")
     assert {("ar_fitting", "fit"), ("gpt", "scores"), draws, heads, *LONG} == set(RUN)
 
 
 @pytest.mark.parametrize(("slug", "name"), sorted({*RUN} - {*LONG}))
-def test_a_seed_gives_the_same_number_alone_and_among_others(slug, name, request):
+def test_experiment_value_is_independent_of_other_seeds(slug, name, request):
     models_of(slug, request)
     values = {"sentences": 100} if name == "heads" else {}
     bench = bench_of(slug, name)
@@ -57,7 +57,7 @@ def test_a_seed_gives_the_same_number_alone_and_among_others(slug, name, request
     assert "{" not in experiment.settings + experiment.quantity + chinese.settings
 
 
-def test_a_seats_estimate_is_the_one_that_its_page_shows_at_its_seed():
+def test_fit_experiment_matches_bench_at_same_seed():
     bench = bench_of("ar_fitting", "fit")
     world = {"process.phi": 0.6, "process.n": 200, "intercept": True}
     mine = bench.experiment(world).values([7])[0]
@@ -65,7 +65,7 @@ def test_a_seats_estimate_is_the_one_that_its_page_shows_at_its_seed():
     assert visible == f"{mine:.3f}"
 
 
-def test_what_theory_does_not_cover_is_refused_or_drawn_without():
+def test_experiment_without_theory_is_rejected_or_returns_none():
     bench = bench_of("ar_fitting", "fit")
     with pytest.raises(UserError, match="sampling_needs_ar1"):
         bench.experiment({"process.order": 2})
@@ -75,7 +75,7 @@ def test_what_theory_does_not_cover_is_refused_or_drawn_without():
         bench_of("ar_fitting", "process").experiment()
 
 
-def test_a_seats_token_is_the_one_that_its_page_draws_at_its_seed(smollm2):
+def test_scores_experiment_matches_bench_at_same_seed(smollm2):
     bench = bench_of("gpt", "scores")
     bits = bench.experiment({"top_k": 5}).values([7])[0]
     output = bench.run({"top_k": 5, "seed": 7})
@@ -83,7 +83,7 @@ def test_a_seats_token_is_the_one_that_its_page_draws_at_its_seed(smollm2):
     assert -np.log2(high - low) == pytest.approx(bits, abs=0.02)
 
 
-def test_a_seats_share_is_that_of_its_own_draws(smollm2):
+def test_draws_experiment_matches_bench_at_same_seed(smollm2):
     bench = bench_of("gpt", "draws")
     share = bench.experiment({"count": 100}).values([2])[0]
     assert share == pytest.approx(round(share))  # of a hundred draws
@@ -91,7 +91,8 @@ def test_a_seats_share_is_that_of_its_own_draws(smollm2):
     assert figure.traces[0]["x"][0] == pytest.approx(share)
 
 
-def test_a_head_of_all_sentences_is_the_run_of_its_seed_and_of_fewer_its_own_sample(vectors):
+def test_head_accuracies_resample_only_partial_training_set(vectors):
+    """With all sentences, a seed is its run; with fewer, it draws its own sample."""
     settings = TuneSettings("minilm", "head", "mean", 7272, 1, head_rate=3e-2, runs=3)
     runs = heads.train_head(settings).probability
     positive = systems.truth()
@@ -106,7 +107,7 @@ def test_a_head_of_all_sentences_is_the_run_of_its_seed_and_of_fewer_its_own_sam
 QUICK = {"delay": 5, "hidden": 8, "updates": 200, "cells": ("rnn", "gru")}
 
 
-def test_cells_at_a_seed_are_those_of_the_race_at_this_seed():
+def test_race_experiment_matches_bench_at_same_seed():
     race = bench_of("vanishing_gradients", "race")
     english, chinese = (race.experiment(QUICK, language) for language in ("en", "zh"))
     assert english.long
@@ -124,7 +125,7 @@ def test_cells_at_a_seed_are_those_of_the_race_at_this_seed():
 
 
 @pytest.mark.parametrize("task", first_only(letters.TASKS))
-def test_taggers_at_a_seed_are_trained_as_those_above_with_fewer_updates(task, monkeypatch):
+def test_tagging_experiment_matches_taggers_with_fewer_updates(task, monkeypatch):
     bench = bench_of("recurrent", "tagging")
     english, chinese = (bench.experiment({"task": task}, language) for language in ("en", "zh"))
     assert len(english.kinds) == len(chinese.kinds) == 2
@@ -142,7 +143,7 @@ def test_taggers_at_a_seed_are_trained_as_those_above_with_fewer_updates(task, m
     assert values[0] == pytest.approx(wrong, abs=0.05)
 
 
-def test_what_the_page_says_of_fewer_updates_is_so():
+def test_tagging_experiment_errs_more_than_shipped_taggers():
     """With so few, both are wrong more often than the shipped ones: a ceiling for those."""
     for task in letters.TASKS:
         result = precomputed.result("compare_taggers", task=task)

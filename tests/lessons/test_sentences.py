@@ -62,7 +62,7 @@ def moved(bench: Bench) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
 
 
 @pytest.mark.parametrize(("slug", "name"), BENCHES)
-def test_it_says_a_sentence_under_its_figure(slug, name, bench):
+def test_bench_has_note_under_figure(slug, name, bench):
     assert bool(said(bench, {})) == (f"{slug}.{name}" not in SAYS_NOTHING)
 
 
@@ -83,6 +83,6 @@ def changes(bench: Bench) -> bool | None:
 
 
 @pytest.mark.parametrize(("slug", "name"), BENCHES)
-def test_with_other_numbers_it_says_another(slug, name, bench):
+def test_bench_note_changes_with_numbers(slug, name, bench):
     """Unless it has no control with numbers, or each other value means another training."""
     assert changes(bench) is not False

@@ -91,11 +91,11 @@ def trainings() -> dict[str, tuple[Bench, Callable[..., Any], Mapping[str, Any]]
     return result
 
 
-def test_every_training_bench_is_there():
+def test_trainings_match_expected_names():
     assert tuple(trainings()) == NAMES
 
 
-def test_nothing_is_shipped_that_nobody_asks_for():
+def test_shipped_results_match_requested_calls():
     index = json.loads((precomputed.FOLDER / "index.json").read_text("utf-8"))
     calls = {
         precomputed._call(function.__name__, keywords)
@@ -110,7 +110,7 @@ def test_nothing_is_shipped_that_nobody_asks_for():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_training_bench_opens_as_an_empty_box(name):
+def test_training_bench_opens_with_precomputed_figure(name):
     bench, function, keywords = trainings()[name]
     assert precomputed.find(function, keywords) is not None
     view = VIEWS.get(function.__name__)
@@ -156,7 +156,7 @@ def alike(left: Any, right: Any, location: str = "") -> None:
     "name",
     [name if name == QUICK else pytest.param(name, marks=pytest.mark.nightly) for name in NAMES],
 )
-def test_it_is_what_this_very_code_computes(name, request):
+def test_shipped_result_matches_recomputation(name, request):
     for lesson, model in (("attention", "minilm"), ("transformer", "smollm2"), ("gpt", "smollm2"),
                           ("text", "minilm"), ("recurrent.tagger", "lac")):  # fmt: skip
         if name.startswith(lesson):

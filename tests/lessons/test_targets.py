@@ -64,7 +64,7 @@ def target(output: Output) -> Target:
 
 
 @pytest.mark.parametrize("slug", [record.slug for record in catalog.LESSONS])
-def test_a_target_is_reached_where_its_numbers_say_so(slug):
+def test_target_is_reached_only_by_named_values(slug):
     method, lesson = WAYS[slug], getattr(lessons, slug).lesson
     bench = lesson.benches[method.bench]
     start, missed, reached = (
@@ -77,7 +77,7 @@ def test_a_target_is_reached_where_its_numbers_say_so(slug):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_sentence_says_whether_it_is_reached(lang):
+def test_target_sentence_marks_reached_state(lang):
     bench = lessons.positions.lesson.benches["distance"]
     missed, reached = (
         target(bench.run({"base": base}, language=lang)).sentence for base in (10_000.0, 100.0)
@@ -99,5 +99,5 @@ def test_the_sentence_says_whether_it_is_reached(lang):
         ("attention", "masks", {"real.model": "smollm2"}),
     ],
 )
-def test_where_the_task_does_not_apply_none_is_set(slug, bench, values):
+def test_target_is_absent_where_not_applicable(slug, bench, values):
     assert not getattr(lessons, slug).lesson.benches[bench].run(values).of(Target)

@@ -20,12 +20,12 @@ def takes_words(control: Control) -> bool:
     return False
 
 
-def test_the_list_is_what_the_lessons_declare():
+def test_text_parameters_file_matches_declarations():
     """Else `python -m tools.text_parameters`."""
     assert index_page.TEXTS.read_text("utf-8").splitlines() == text_parameters.declared()
 
 
-def test_whatever_takes_words_is_in_the_page():
+def test_index_page_lists_every_text_parameter():
     taking = {key for slug in SLUGS for key, item in keys(slug).items() if takes_words(item)}
     (listed,) = re.findall(r'const TEXTS = "([^"]*)"', index_page.script())
     assert set(listed.split(" ")) == taking

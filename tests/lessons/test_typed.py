@@ -39,7 +39,7 @@ def refused(slug: str, bench: str, language: str, **values) -> str:
         ("transformer", "masks", {"scores": "2 1, 1 0,5"}),
     ],
 )
-def test_a_comma_that_may_be_a_decimal_mark_is_told(slug, bench, values, language):
+def test_number_input_rejects_ambiguous_decimal_comma(slug, bench, values, language):
     payload = refused(slug, bench, language, **values)
     assert "0,5" in payload
     expected = ("Write 0.5 or 0, 5.", "请写 0.5 或 0, 5。")[HEARD[language]]
@@ -56,14 +56,14 @@ def test_a_comma_that_may_be_a_decimal_mark_is_told(slug, bench, values, languag
         ("recurrent", "step", "recurrent", "0.8 −０。6；0.6 0.8", "0.8 -0.6; 0.6 0.8"),
     ],
 )
-def test_marks_of_a_chinese_keyboard_are_marks(slug, bench, name, typed, plain):
+def test_number_input_accepts_chinese_punctuation(slug, bench, name, typed, plain):
     item, other = (shown(slug, bench, "en", **{name: text}) for text in (typed, plain))
     assert item.notes == other.notes
     assert str(item.figure.data) == str(other.figure.data)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_a_network_is_given_holds_special_tokens_that_are_typed(language, minilm, smollm2):
+def test_cutters_keep_typed_special_tokens_intact(language, minilm, smollm2):
     given = {
         ("wordpiece", "Paris is the [MASK] of France."): "101, 3000, 2003, 1996, 103, 1997, 2605",
         ("wordpiece", "first [SEP] second"): "[101, 2034, 102, 2117, 102]",
@@ -88,7 +88,7 @@ def test_what_a_network_is_given_holds_special_tokens_that_are_typed(language, m
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_words_in_a_row_are_as_they_are_written(language):
+def test_neighbors_keep_combining_marks_in_words(language):
     line = "मुझे हिन्दी पसंद है"
     result = shown("text", "neighbors", language, view="pairs", line=line, reach=1)
     assert "हिन्दी" in str(result.figure.data) + " ".join(result.notes)
@@ -96,7 +96,7 @@ def test_words_in_a_row_are_as_they_are_written(language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("text", ["The film was <mask>.", "The film was good."])
-def test_lens_and_remove_say_the_same_of_a_text_without_a_mask(language, text, minilm):
+def test_lens_and_remove_reject_text_without_mask_alike(language, text, minilm):
     item, other = (
         refused("transformer", bench, language, model="minilm", filled=text)
         for bench in ("lens", "remove")

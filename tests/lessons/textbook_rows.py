@@ -6,7 +6,7 @@ English and Chinese), and other values at which it no longer says the first of t
     ROWS = {"0-46": ("steps", {"step": 4}, ("8 × 6 × 64",), {"step": 8})}
 
     @each(ROWS)
-    def test_a_row_is_live(row, language):
+    def test_row_is_live(row, language):
         live(lesson, ROWS[row], language)
 
 The languages take turns along the table; the night has all rows in both.

@@ -107,7 +107,7 @@ def scaled_heads(network, on):
 
 
 @pytest.mark.parametrize("padding", [None, PADDING], ids=["whole", "padded"])
-def test_attention_and_states_are_the_librarys_own(pair, padding):
+def test_attention_hook_matches_eager_attention_and_states(pair, padding):
     theirs, ours = pair
     expected = forward(theirs, attention_mask=padding, output_attentions=True)
     attention_hook = AttentionHook()
@@ -128,7 +128,7 @@ def test_attention_and_states_are_the_librarys_own(pair, padding):
 
 
 @pytest.mark.parametrize("keep", range(LAYERS))
-def test_the_stages_of_a_layer_are_those_of_the_equation(pair, keep):
+def test_attention_hook_stages_match_equation(pair, keep):
     attention_hook = AttentionHook(record_layer=keep)
     forward(pair[1], attention_mask=PADDING, attention_hook=attention_hook)
     s = attention_hook.stages
@@ -151,14 +151,14 @@ def test_the_stages_of_a_layer_are_those_of_the_equation(pair, keep):
     assert torch.equal(s.weights, attention_hook.weights[keep])
 
 
-def test_all_heads_on_is_untouched(pair):
+def test_attention_hook_changes_nothing_with_all_heads_on(pair):
     plain = forward(pair[1])
     result = forward(pair[1], attention_hook=AttentionHook(on=torch.ones(LAYERS, HEADS)))
     assert torch.equal(result.hidden_states[-1], plain.hidden_states[-1])
 
 
 @pytest.mark.parametrize("case", ["one head", "a layer", "some", "factors"])
-def test_a_head_switched_off_is_its_part_of_the_output_projection_set_to_zero(pair, case):
+def test_attention_hook_head_factor_matches_scaled_output_projection(pair, case):
     on = torch.ones(LAYERS, HEADS)
     if case == "one head":
         on[1, 2] = 0
@@ -181,7 +181,7 @@ def test_a_head_switched_off_is_its_part_of_the_output_projection_set_to_zero(pa
     assert (result.hidden_states[-1] - plain.hidden_states[-1]).abs().max() > 1e-2
 
 
-def test_a_batch_of_different_switches_equals_one_by_one(pair):
+def test_attention_hook_batched_switches_match_single_runs(pair):
     on = torch.tensor(RANDOM.randint(0, 2, (5, LAYERS, HEADS))).float()
     ids = IDS[:1].expand(5, -1)
     together = forward(pair[1], ids, attention_hook=AttentionHook(on=on)).hidden_states[-1]
@@ -198,7 +198,7 @@ def masks(count):
     return allowed
 
 
-def test_a_mask_of_ones_own_replaces_the_models(pair):
+def test_attention_hook_mask_replaces_model_mask(pair):
     for allowed in masks(3):
         attention_hook = AttentionHook(allowed=allowed)
         result = forward(pair[1], attention_hook=attention_hook)
@@ -210,7 +210,7 @@ def test_a_mask_of_ones_own_replaces_the_models(pair):
         close(result.hidden_states[-1], expected.hidden_states[-1])
 
 
-def test_the_causal_mask_is_what_a_decoder_does_anyway(pair):
+def test_attention_hook_causal_mask_matches_decoder_default(pair):
     result = forward(
         pair[1], attention_hook=AttentionHook(allowed=torch.ones(7, 7).tril().bool())
     ).hidden_states[-1]
@@ -219,7 +219,7 @@ def test_the_causal_mask_is_what_a_decoder_does_anyway(pair):
     assert torch.allclose(result, plain, **SAME) == decoder
 
 
-def test_masks_may_differ_within_a_batch(pair):
+def test_attention_hook_batched_masks_match_single_runs(pair):
     allowed = masks(2)
     together = forward(pair[1], attention_hook=AttentionHook(allowed=allowed)).hidden_states[-1]
     for i in range(2):
@@ -229,7 +229,7 @@ def test_masks_may_differ_within_a_batch(pair):
         torch.testing.assert_close(together[i : i + 1], alone, rtol=1e-5, atol=1e-5)
 
 
-def test_a_query_that_may_look_at_nothing_gets_nothing(pair):
+def test_attention_hook_returns_zeros_for_fully_masked_query(pair):
     allowed = torch.ones(7, 7).bool()
     allowed[3] = False
     attention_hook = AttentionHook(allowed=allowed, record_layer=0)
@@ -239,7 +239,7 @@ def test_a_query_that_may_look_at_nothing_gets_nothing(pair):
     assert out.hidden_states[-1].isfinite().all()
 
 
-def test_what_a_tap_raises_ends_the_pass_and_the_next_one_is_untouched(pair):
+def test_attention_hook_error_stops_pass_but_not_next_one(pair):
     plain = forward(pair[1]).hidden_states[-1]
     observed = []
 
@@ -256,7 +256,7 @@ def test_what_a_tap_raises_ends_the_pass_and_the_next_one_is_untouched(pair):
     assert observed[2:] == [1, 2, 3]
 
 
-def test_students_with_different_taps_do_not_disturb_each_other(pair):
+def test_attention_hook_is_isolated_between_threads(pair):
     switches = torch.tensor(RANDOM.randint(0, 2, (4, LAYERS, HEADS))).float()
     alone = [
         forward(pair[1], attention_hook=AttentionHook(on=on)).hidden_states[-1] for on in switches
@@ -277,7 +277,7 @@ def test_students_with_different_taps_do_not_disturb_each_other(pair):
     assert wrong == []
 
 
-def test_a_tap_that_notes_nothing_keeps_nothing(pair):
+def test_attention_hook_records_nothing_without_note(pair):
     attention_hook = AttentionHook(note=False)
     forward(pair[1], attention_hook=attention_hook)
     assert (attention_hook.weights, attention_hook.stages, attention_hook.layer) == (

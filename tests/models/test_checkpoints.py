@@ -59,7 +59,7 @@ def modules(network):
     return layer
 
 
-def test_every_kind_has_an_lstm_and_a_gru():
+def test_checkpoints_have_lstm_and_gru_of_every_kind():
     assert sorted(NAMES) == sorted(
         f"{kind}_{cell}" for kind in NETWORK_KINDS for cell in ("lstm", "gru")
     )
@@ -101,7 +101,7 @@ def by_us(network, ids):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_states_and_gates_equal_those_of_pytorch(name):
+def test_trace_states_and_gates_match_torch(name):
     network = in_precision(name, np.float64)
     ids = np.random.RandomState(0).randint(len(network.symbols), size=60)
     theirs = by_pytorch(network, ids)
@@ -110,7 +110,7 @@ def test_states_and_gates_equal_those_of_pytorch(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_float32_strays_no_farther_than_pytorchs(name):
+def test_trace_float32_error_is_comparable_to_torch(name):
     """Rounding grows on the way, in some texts to 2e-5, in PyTorch as well as here.
 
     So both are compared with the same weights in float64, in the median of twelve texts.
@@ -135,7 +135,7 @@ def test_float32_strays_no_farther_than_pytorchs(name):
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
-def test_the_tiny_ones_are_as_good_as_their_cards(task, cell):
+def test_tiny_networks_match_card_accuracy(task, cell):
     network, card = checkpoints.load(f"{task}_{cell}"), checkpoints.card(f"{task}_{cell}")
     length = int(card.metric.split(" of ")[1].split()[0])
     for n, expected in ((length, card.value), (2 * length, card.twice_as_long)):
@@ -152,7 +152,7 @@ def test_the_tiny_ones_are_as_good_as_their_cards(task, cell):
 
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
-def test_the_classifiers_reach_what_their_cards_say(cell):
+def test_classifiers_match_card_accuracy(cell):
     network, card = checkpoints.load(f"sentiment_{cell}"), checkpoints.card(f"sentiment_{cell}")
     _, test = sentiment_split()
     ids = [words(text, network.symbols).ids for text in test.texts]
@@ -167,7 +167,7 @@ def test_the_classifiers_reach_what_their_cards_say(cell):
 
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
-def test_the_language_models_beat_the_trigram_on_held_out_text(cell):
+def test_language_models_match_card_and_beat_trigram(cell):
     network, card = checkpoints.load(f"characters_{cell}"), checkpoints.card(f"characters_{cell}")
     _, held_out = corpus()
     anchor = {symbol: i for i, symbol in enumerate(network.symbols)}
@@ -180,7 +180,7 @@ def test_the_language_models_beat_the_trigram_on_held_out_text(cell):
 
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
-def test_the_language_models_read_sentence_by_sentence_what_their_cards_say(cell):
+def test_language_models_match_card_per_sentence(cell):
     """As a page reads; the first sixty held-out sentences, so near the card's number."""
     network, card = checkpoints.load(f"characters_{cell}"), checkpoints.card(f"characters_{cell}")
     _, held_out = corpus()
@@ -194,7 +194,7 @@ def test_the_language_models_read_sentence_by_sentence_what_their_cards_say(cell
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_files_are_small_read_only_and_documented(name):
+def test_checkpoints_are_small_read_only_and_documented(name):
     assert (checkpoints.FOLDER / f"{name}.safetensors").stat().st_size <= 5_000_000
     network, card = checkpoints.load(name), checkpoints.card(name)
     assert checkpoints.load(name) is network
@@ -205,7 +205,7 @@ def test_files_are_small_read_only_and_documented(name):
     assert (checkpoints.FOLDER.parent.parent / card.script).exists()
 
 
-def test_a_damaged_or_missing_file_is_refused(tmp_path, monkeypatch):
+def test_checkpoints_reject_damaged_or_unknown_file(tmp_path, monkeypatch):
     for path in checkpoints.FOLDER.glob("latch_lstm.*"):
         shutil.copy(path, tmp_path)
     monkeypatch.setattr(checkpoints, "FOLDER", tmp_path)

@@ -28,7 +28,7 @@ def said(capsys):
     return run
 
 
-def test_fetch_shows_how_far_it_is_and_where_the_model_is(cache, hub, said):
+def test_fetch_prints_progress_and_folder(cache, hub, said):
     status, out, err = said("fetch", "tiny")
     result = store.verify("tiny")
     assert status == 0
@@ -39,14 +39,14 @@ def test_fetch_shows_how_far_it_is_and_where_the_model_is(cache, hub, said):
     assert hub.downloads() == 1
 
 
-def test_fetch_without_names_takes_the_two_that_lessons_start_with(cache, hub, said, monkeypatch):
+def test_fetch_without_names_uses_default_models(cache, hub, said, monkeypatch):
     names = registry.DEFAULTS.values()
     monkeypatch.setattr(registry, "MODELS", tuple(record(name) for name in names))
     assert said("fetch")[0] == 0
     assert all(store.verify(name) for name in names)
 
 
-def test_fetch_again_replaces_a_model_and_keeps_it_where_that_fails(cache, hub, said):
+def test_fetch_again_replaces_model_or_keeps_it_on_failure(cache, hub, said):
     said("fetch", "tiny")
     assert said("fetch", "--again", "tiny")[0] == 0
     assert hub.downloads() == 2
@@ -57,7 +57,7 @@ def test_fetch_again_replaces_a_model_and_keeps_it_where_that_fails(cache, hub, 
     store.verify("tiny")
 
 
-def test_a_refusal_is_one_line_and_the_others_are_still_fetched(cache, hub, said, monkeypatch):
+def test_fetch_reports_failure_in_one_line_and_continues(cache, hub, said, monkeypatch):
     lost = record("lost", hub="tiny/lost", title="Lost")
     monkeypatch.setattr(registry, "MODELS", (lost, record()))
     status, out, err = said("fetch", "lost", "tiny")
@@ -67,7 +67,7 @@ def test_a_refusal_is_one_line_and_the_others_are_still_fetched(cache, hub, said
     assert "fetch lost" in line
 
 
-def test_list_tells_what_is_here(cache, hub, said, monkeypatch):
+def test_list_prints_model_status(cache, hub, said, monkeypatch):
     monkeypatch.setenv("SEQVIZ_MODELS", "tiny, decoder:some/thing")
     status, out, _ = said("list")
     tiny, other, *tables, folder = out.splitlines()
@@ -82,7 +82,7 @@ def test_list_tells_what_is_here(cache, hub, said, monkeypatch):
     assert "here, 0 MB, from the hub (0123" in said("list")[1].splitlines()[0]
 
 
-def test_verify_tells_what_is_whole_and_what_was_damaged(cache, hub, said):
+def test_verify_reports_intact_and_damaged_models(cache, hub, said):
     assert said("verify") == (0, "", "")
     assert said("verify", "tiny")[0] == 1  # named, and not here
     path = store.fetch("tiny").folder / "config.json"
@@ -95,14 +95,14 @@ def test_verify_tells_what_is_whole_and_what_was_damaged(cache, hub, said):
 
 @pytest.mark.parametrize("command", ["fetch", "verify"])
 @pytest.mark.parametrize("name", ["../x", "encoder:../../etc", "google-bert/bert-base-uncased"])
-def test_only_listed_models(cache, said, command, name):
+def test_cli_rejects_unlisted_models(cache, said, command, name):
     status, out, err = said(command, name)
     assert (status, out) == (1, "")
     assert err == f"{name!r} is not among the models of this app: tiny.\n"
     assert not cache.exists()
 
 
-def test_a_setting_that_makes_no_sense_is_said_and_not_thrown(cache, said, monkeypatch):
+def test_cli_reports_invalid_setting_without_raising(cache, said, monkeypatch):
     monkeypatch.setenv("SEQVIZ_MODELS", "../x")
     assert said("list") == (
         1,
@@ -112,7 +112,7 @@ def test_a_setting_that_makes_no_sense_is_said_and_not_thrown(cache, said, monke
     )
 
 
-def test_as_a_program_it_needs_neither_torch_nor_the_app(cache):
+def test_cli_runs_without_torch_and_streamlit(cache):
     script = (
         "import runpy, sys; sys.argv = ['seqviz.models', 'list'];\n"
         "try: runpy.run_module('seqviz.models', run_name='__main__')\n"
@@ -142,7 +142,7 @@ REFUSALS = {
 
 @pytest.mark.parametrize("code", REFUSALS)
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_refusal_has_its_sentence_in_both_languages(code, lang):
+def test_refusal_has_sentence_in_both_languages(code, lang):
     details = {name: f"the {name}" for name in REFUSALS[code]}
     text = Text(lang)
     words = to_message(UserError(code, "", **details), text)
@@ -153,7 +153,7 @@ def test_every_refusal_has_its_sentence_in_both_languages(code, lang):
     assert not set("!！") & set(words)
 
 
-def test_refusals_carry_what_their_sentences_need(cache, hub):
+def test_refusal_details_match_sentence_placeholders(cache, hub):
     assert set(store.no_memory(record()).details) == REFUSALS["no_memory"]
     assert set(store.broken(record()).details) == REFUSALS["model_broken"]
     with pytest.raises(UserError) as caught:

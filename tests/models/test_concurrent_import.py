@@ -36,7 +36,7 @@ print(failed or "all have it")
 """
 
 
-def test_threads_of_a_page_that_opens_import_it_together(smollm2):
+def test_transformers_imports_concurrently_from_threads(smollm2):
     """The fixture sees to it that the model is on this machine; the process is a fresh one."""
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, timeout=240

@@ -86,7 +86,7 @@ def package(cache, tmp_path, monkeypatch):
     return meant
 
 
-def test_the_expanded_weights_are_what_the_quantized_ones_mean(cache, package):
+def test_dequantize_matches_quantized_values(cache, package):
     shares = []
     result = store.fetch("tiny", shares.append)
     assert shares == sorted(shares)
@@ -121,7 +121,7 @@ def test_the_expanded_weights_are_what_the_quantized_ones_mean(cache, package):
 
 
 @pytest.mark.timing
-def test_expanding_can_be_cancelled_within_a_second(cache, package):
+def test_dequantize_cancels_within_one_second(cache, package):
     at = []
 
     def report(share):
@@ -151,7 +151,7 @@ except Exception as error:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are Linux's")
-def test_too_little_memory_for_expanding_is_said(cache, package, tmp_path):
+def test_dequantize_reports_out_of_memory(cache, package, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, str(tmp_path)],
         cwd=REPO,

@@ -34,14 +34,14 @@ def available(kind: str) -> bool:
     return {"cuda": torch.cuda.is_available, "mps": torch.backends.mps.is_available}[kind]()
 
 
-def test_the_cpu_on_request(monkeypatch):
+def test_choose_returns_cpu_on_request(monkeypatch):
     monkeypatch.setenv("SEQVIZ_DEVICE", " CPU ")
     chosen = device.choose()
     assert (chosen.kind, chosen.preference, chosen.note) == ("cpu", "cpu", "")
     assert re.fullmatch(r"CPU, (1 core|\d+ cores)", chosen.name)
 
 
-def test_auto_takes_the_best_there_is_without_a_note():
+def test_choose_returns_best_device_without_note_on_auto():
     best = next((kind for kind in ("cuda", "mps") if available(kind)), "cpu")
     assert device.choose().kind == best
     assert device.choose().note == ""
@@ -49,7 +49,7 @@ def test_auto_takes_the_best_there_is_without_a_note():
 
 
 @pytest.mark.parametrize("wish", ["cuda", "mps"])
-def test_a_wish_that_cannot_be_had_falls_back_and_says_so(monkeypatch, wish):
+def test_choose_falls_back_to_cpu_with_note(monkeypatch, wish):
     monkeypatch.setenv("SEQVIZ_DEVICE", wish)
     chosen = device.choose()
     if available(wish):
@@ -60,19 +60,19 @@ def test_a_wish_that_cannot_be_had_falls_back_and_says_so(monkeypatch, wish):
         assert chosen.name.startswith("CPU, ")
 
 
-def test_an_unknown_wish_is_refused(monkeypatch):
+def test_choose_rejects_unknown_device(monkeypatch):
     monkeypatch.setenv("SEQVIZ_DEVICE", "tpu")
     with pytest.raises(ValueError, match=r"SEQVIZ_DEVICE must be one of .*'tpu'"):
         device.choose()
 
 
-def test_chosen_once(monkeypatch):
+def test_choose_caches_device(monkeypatch):
     first = device.choose()
     monkeypatch.setenv("SEQVIZ_DEVICE", "tpu")
     assert device.choose() is first
 
 
-def test_the_cpu_needs_no_torch():
+def test_choose_cpu_imports_no_torch():
     code = "import sys, seqviz.models.device as d; d.choose(); print('torch' in sys.modules)"
     environment = {**os.environ, "SEQVIZ_DEVICE": "cpu"}
     command = [sys.executable, "-c", code]
@@ -81,7 +81,7 @@ def test_the_cpu_needs_no_torch():
 
 
 @pytest.mark.parametrize(("text", "threads"), [(None, 1), ("1", 1), ("2", 2)])
-def test_threads_hold_in_worker_threads_too(monkeypatch, text, threads):
+def test_prepare_torch_sets_thread_count_in_worker_threads(monkeypatch, text, threads):
     if text is not None:
         monkeypatch.setenv("SEQVIZ_THREADS", text)
     torch.set_num_threads(3)
@@ -94,7 +94,7 @@ def test_threads_hold_in_worker_threads_too(monkeypatch, text, threads):
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])
-def test_bad_thread_counts_are_refused(monkeypatch, text):
+def test_prepare_torch_rejects_bad_thread_count(monkeypatch, text):
     monkeypatch.setenv("SEQVIZ_THREADS", text)
     with pytest.raises(ValueError, match="SEQVIZ_THREADS"):
         device.prepare_torch()

@@ -65,7 +65,7 @@ def passes(shelf, monkeypatch):
 
 @pytest.mark.parametrize("name", ["minilm", "smollm2"])
 @pytest.mark.parametrize("text", [SENTENCE, "a", "שלום 😀 </script>", "cat " * 60])
-def test_attention_and_vectors_are_the_models_own(name, request, shelf, text):
+def test_read_matches_model_attention_and_vectors(name, request, shelf, text):
     model = request.getfixturevalue(name)
     result = read(model.card.name, text)
     weights, vectors, output = passed(eager(model), result.tokens)
@@ -87,7 +87,7 @@ def test_attention_and_vectors_are_the_models_own(name, request, shelf, text):
     assert not result.weights[:, :, ~result.allowed].any()
 
 
-def test_a_pair_and_512_tokens(minilm, shelf):
+def test_read_matches_model_for_pair_and_512_tokens(minilm, shelf):
     for text, other in ((SENTENCE, OTHER), ("cat sat " * 300, "dog")):
         result = read("minilm", text, other)
         weights, vectors, _ = passed(eager(minilm), result.tokens)
@@ -96,14 +96,14 @@ def test_a_pair_and_512_tokens(minilm, shelf):
     assert result.weights.shape == (6, 12, 512, 512)
 
 
-def test_the_sentence_vector_is_the_mean_of_real_tokens(minilm, shelf):
+def test_read_sentence_vector_is_mean_of_real_tokens(minilm, shelf):
     result = read("minilm", SENTENCE, masking=Masking(pads=3))
     mean = result.vectors[:11].astype(float).mean(0)
     np.testing.assert_allclose(result.sentence, mean / np.sqrt(mean @ mean), 1e-12)
 
 
 @pytest.mark.parametrize("masking", MASKINGS, ids=str)
-def test_each_masking_is_what_the_model_does_under_that_mask(model, shelf, masking):
+def test_read_masking_matches_model_under_same_mask(model, shelf, masking):
     result = read(model.card.name, SENTENCE, masking=masking)
     decoder = model.card.kind == "decoder"
     real = np.arange(len(result.tokens.ids)) < len(result.tokens.ids) - masking.pads
@@ -128,7 +128,7 @@ def test_each_masking_is_what_the_model_does_under_that_mask(model, shelf, maski
         np.testing.assert_allclose(result.following, chosen, 1e-4, 1e-10)
 
 
-def test_told_padding_changes_nothing_but_untold_does(minilm, shelf):
+def test_read_ignores_padding_only_if_declared(minilm, shelf):
     plain = read("minilm", SENTENCE)
     payload = read("minilm", SENTENCE, masking=Masking(pads=4))
     # the same numbers in sums of another length
@@ -138,19 +138,19 @@ def test_told_padding_changes_nothing_but_untold_does(minilm, shelf):
     assert plain.sentence @ untold.sentence < 0.999
 
 
-def test_a_mask_where_a_query_sees_nothing_stays_finite(model, shelf):
+def test_read_stays_finite_for_fully_masked_query(model, shelf):
     blind = Masking("diagonal", cells=tuple((2, key) for key in range(40) if key != 2))
     result = read(model.card.name, SENTENCE, masking=blind)
     assert not result.weights[:, :, 2].any()
     assert np.isfinite(result.vectors).all()
 
 
-def test_no_more_padding_than_the_limit(minilm, shelf):
+def test_read_limits_padding(minilm, shelf):
     result = read("minilm", "a", masking=Masking(pads=10**9))
     assert len(result.tokens.ids) == 3 + forward_cache.MOST_PADS
 
 
-def test_a_decoder_with_nothing_to_read(smollm2, shelf):
+def test_read_rejects_empty_text_for_decoder(smollm2, shelf):
     with pytest.raises(UserError) as caught:
         read("smollm2", "")
     assert caught.value.code == "empty_text"
@@ -161,7 +161,7 @@ def test_a_decoder_with_nothing_to_read(smollm2, shelf):
 # --- memory ---------------------------------------------------------------------------------------
 
 
-def test_nobody_can_change_what_is_shared(model, shelf):
+def test_read_returns_read_only_arrays(model, shelf):
     for masking in (OWN, Masking("none", pads=2)):
         result = read(model.card.name, SENTENCE, masking=masking)
         t = result.tokens
@@ -173,7 +173,7 @@ def test_nobody_can_change_what_is_shared(model, shelf):
                 array[...] = 0
 
 
-def test_students_who_ask_for_the_same_share_one_pass(minilm, passes):
+def test_read_shares_one_pass_between_threads(minilm, passes):
     results = []
     together(*[lambda: results.append(read("minilm", SENTENCE))] * 8)
     assert len(results) == 8
@@ -183,7 +183,7 @@ def test_students_who_ask_for_the_same_share_one_pass(minilm, passes):
     assert len(passes) == 1
 
 
-def test_different_questions_are_different_passes(minilm, smollm2, passes):
+def test_read_runs_one_pass_per_distinct_request(minilm, smollm2, passes):
     request = [
         ("minilm", SENTENCE, "", OWN),
         ("minilm", SENTENCE, OTHER, OWN),
@@ -204,7 +204,7 @@ def bytes_of(result):
     return result.weights.nbytes + result.vectors.nbytes + result.following.nbytes
 
 
-def test_the_least_recently_used_goes_when_there_is_no_room(minilm, passes, monkeypatch):
+def test_cache_evicts_least_recently_used(minilm, passes, monkeypatch):
     words = ("cat", "dog", "sun")
     item = bytes_of(read("minilm", words[0]))
     monkeypatch.setenv("SEQVIZ_FORWARD_CACHE_MB", str(2.5 * item / 1e6))
@@ -218,7 +218,7 @@ def test_the_least_recently_used_goes_when_there_is_no_room(minilm, passes, monk
     assert [forward_cache.is_cached("minilm", word) for word in words] == [False, True, True]
 
 
-def test_one_reading_stays_however_little_room_there_is(minilm, passes, monkeypatch):
+def test_cache_keeps_one_reading_at_zero_size(minilm, passes, monkeypatch):
     monkeypatch.setenv("SEQVIZ_FORWARD_CACHE_MB", "0")
     for word in ("cat", "dog"):
         read("minilm", word)
@@ -226,7 +226,7 @@ def test_one_reading_stays_however_little_room_there_is(minilm, passes, monkeypa
     assert not forward_cache.is_cached("minilm", "cat")
 
 
-def test_an_empty_setting_is_the_default(minilm, passes, monkeypatch):
+def test_cache_uses_default_size_for_empty_setting(minilm, passes, monkeypatch):
     monkeypatch.setenv("SEQVIZ_FORWARD_CACHE_MB", "")
     for word in ("cat", "dog", "sun"):
         read("minilm", word)
@@ -236,7 +236,7 @@ def test_an_empty_setting_is_the_default(minilm, passes, monkeypatch):
 # --- a pass that is given up ----------------------------------------------------------------------
 
 
-def test_layers_are_reported_one_by_one(model, shelf):
+def test_read_reports_each_layer_once(model, shelf):
     observed = []
     read(model.card.name, SENTENCE, each=observed.append)
     assert observed == list(range(1, model.card.layers + 1))
@@ -244,7 +244,7 @@ def test_layers_are_reported_one_by_one(model, shelf):
     assert len(observed) == model.card.layers  # from memory
 
 
-def test_a_pass_that_was_given_up_leaves_nothing(model, shelf):
+def test_read_leaves_no_entry_after_cancel(model, shelf):
     expected = forward(model, texts.tokens(model, SENTENCE))
 
     def stop(layer):
@@ -259,7 +259,7 @@ def test_a_pass_that_was_given_up_leaves_nothing(model, shelf):
     np.testing.assert_array_equal(result.weights, expected.weights)
 
 
-def test_who_waits_for_a_pass_that_is_given_up_makes_it(minilm, passes):
+def test_read_takes_over_cancelled_pass_in_waiting_thread(minilm, passes):
     barrier, result = threading.Barrier(2), []
 
     def stop(layer):
@@ -280,7 +280,8 @@ def test_who_waits_for_a_pass_that_is_given_up_makes_it(minilm, passes):
     assert len(passes) == 2
 
 
-def test_a_large_reading_that_nobody_asks_for_is_let_go_and_read_again(passes, monkeypatch, minilm):
+def test_evict_idle_drops_large_reading(passes, monkeypatch, minilm):
+    """An evicted reading is computed again on the next request; small ones stay."""
     small, large = read("minilm", OTHER), read("minilm", SENTENCE)
     between = (small.weights.nbytes + large.weights.nbytes) // 2
     monkeypatch.setattr(forward_cache, "LARGE", between)
@@ -296,9 +297,7 @@ def test_a_large_reading_that_nobody_asks_for_is_let_go_and_read_again(passes, m
 # --- weights that stay on another machine ---------------------------------------------------------
 
 
-def test_of_a_large_reading_of_another_machine_only_what_is_asked_for_comes(
-    minilm, passes, monkeypatch
-):
+def test_read_fetches_only_requested_parts_of_remote_reading(minilm, passes, monkeypatch):
     """Until that machine is away: then the text is read here, once."""
     there = {}
 

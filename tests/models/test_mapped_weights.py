@@ -28,7 +28,7 @@ print("whole")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a file in use cannot be cut there")
-def test_a_file_that_is_cut_short_under_a_loaded_model_stops_nobody(put):
+def test_loaded_model_survives_truncated_weights_file(put):
     put()
     done = subprocess.run(
         [sys.executable, "-c", CUT], capture_output=True, text=True, timeout=60, cwd=REPO
@@ -36,7 +36,7 @@ def test_a_file_that_is_cut_short_under_a_loaded_model_stops_nobody(put):
     assert (done.returncode, done.stdout) == (0, "whole\n"), done.stderr[-500:]
 
 
-def test_what_was_one_tensor_is_one_afterwards():
+def test_unmapped_copies_tensors_and_keeps_ties():
     from transformers import GPT2Config, GPT2LMHeadModel
 
     network = GPT2LMHeadModel(GPT2Config(vocab_size=20, n_embd=8, n_layer=1, n_head=2)).eval()
@@ -59,7 +59,8 @@ def lies_in(path, address: int) -> bool:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads Linux's /proc")
-def test_heads_have_memory_of_their_own_and_numpy_copies_by_itself(tmp_path):
+def test_own_copies_mapped_tensor_to_memory(tmp_path):
+    """The NumPy reader of safetensors copies by itself."""
     path = tmp_path / "weights_of_a_head.safetensors"
     save_file({"a": torch.ones(64, 64)}, path)
     with safe_open(path, framework="pt") as file:

@@ -37,7 +37,7 @@ print(pretrained.load("big").network.config.hidden_size)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are Linux's")
-def test_too_little_memory_is_a_refusal_and_the_process_lives_on(put, config):
+def test_load_rejects_on_low_memory_and_process_survives(put, config):
     from transformers import BertConfig, BertModel
 
     put()
@@ -54,7 +54,7 @@ def test_too_little_memory_is_a_refusal_and_the_process_lives_on(put, config):
 # The GPU
 
 
-def test_out_of_gpu_memory_goes_on_with_the_cpu_and_says_so(put):
+def test_run_falls_back_to_cpu_with_note_on_gpu_oom(put):
     put()
     shared = pretrained.load("tiny")
     pretend = dataclasses.replace(shared, device="cuda")  # the tensors are on the CPU all the time
@@ -77,7 +77,7 @@ def test_out_of_gpu_memory_goes_on_with_the_cpu_and_says_so(put):
     assert [position for _, position in positions] == ["cuda", "cpu", "cpu"]
 
 
-def test_tied_weights_stay_tied_in_the_copy_on_the_cpu():
+def test_on_cpu_keeps_tied_weights():
     from transformers import GPT2Config, GPT2LMHeadModel
 
     network = GPT2LMHeadModel(GPT2Config(vocab_size=20, n_embd=8, n_layer=1, n_head=2)).eval()
@@ -87,7 +87,7 @@ def test_tied_weights_stay_tied_in_the_copy_on_the_cpu():
     assert torch.equal(result(sentence_ids()).logits, network(sentence_ids()).logits)
 
 
-def test_two_students_out_of_gpu_memory_at_once_make_one_copy(put):
+def test_run_makes_one_cpu_copy_for_concurrent_gpu_oom(put):
     put()
     pretend = dataclasses.replace(pretrained.load("tiny"), device="cuda")
     barrier, networks = threading.Barrier(2), []
@@ -103,7 +103,7 @@ def test_two_students_out_of_gpu_memory_at_once_make_one_copy(put):
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA on this machine")
-def test_a_real_gpu_that_is_full(put, monkeypatch):
+def test_run_falls_back_to_cpu_on_real_gpu_oom(put, monkeypatch):
     put()
     monkeypatch.setenv("SEQVIZ_DEVICE", "cuda")
     pretrained.device.choose.cache_clear()

@@ -48,7 +48,7 @@ def asked(together, items, group=0) -> tuple[list[threading.Thread], dict]:
     return threads, result
 
 
-def test_who_is_alone_does_not_wait():
+def test_micro_batcher_runs_single_request_immediately():
     work = Passes()
     work.open.set()
     together = MicroBatcher(work, 8, patience=5.0)
@@ -58,7 +58,7 @@ def test_who_is_alone_does_not_wait():
     assert work.seen == [[0], [1], [2], [3], [4]]
 
 
-def test_who_comes_during_a_pass_shares_the_next_one():
+def test_micro_batcher_batches_requests_during_running_pass():
     work = Passes()
     together = MicroBatcher(work, 8, patience=10.0)
     first, result = asked(together, [1])
@@ -74,7 +74,7 @@ def test_who_comes_during_a_pass_shares_the_next_one():
     assert sorted(map(sorted, work.seen)) == [[1], [2, 3, 4], [5]]
 
 
-def test_nobody_waits_longer_than_the_patience_for_a_pass_under_way():
+def test_micro_batcher_waits_no_longer_than_patience():
     work = Passes()
     together = MicroBatcher(work, 8)
     first, _ = asked(together, [1])
@@ -90,7 +90,7 @@ def test_nobody_waits_longer_than_the_patience_for_a_pass_under_way():
     assert result == {2: 4}
 
 
-def test_no_more_than_there_is_room_for_and_an_error_is_everybodys():
+def test_micro_batcher_limits_batch_size_and_shares_error():
     work = Passes()
     together = MicroBatcher(work, 2, patience=10.0)
     first, _ = asked(together, [1])
@@ -111,7 +111,7 @@ def close(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 @pytest.mark.parametrize("name", ["minilm", "smollm2"])
-def test_a_text_read_with_others_is_the_text_read_alone(name, request):
+def test_forwards_match_single_forward(name, request):
     model = request.getfixturevalue(name)
     maskings = (OWN, OWN, Masking("causal") if name == "minilm" else Masking("window", reach=2))
     rows = [(tokens(model, text, ""), item) for text, item in zip(TEXTS, maskings, strict=True)]
@@ -129,7 +129,7 @@ def test_a_text_read_with_others_is_the_text_read_alone(name, request):
         assert not result.vectors.flags.writeable
 
 
-def test_a_class_that_asks_at_once_gets_what_each_would_alone(minilm, monkeypatch):
+def test_read_batches_concurrent_requests_and_matches_forward(minilm, monkeypatch):
     monkeypatch.setitem(placement.TOGETHER, "cpu", 4)
     monkeypatch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
     monkeypatch.setattr(forward_cache, "_passes", {})

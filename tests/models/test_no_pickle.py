@@ -84,7 +84,7 @@ def faults(source: str) -> Iterator[str]:
      "tf.AutoModel.from_config(c)", "AutoConfig.from_pretrained(f, trust_remote_code=None)",
      "maker.from_pretrained(f, trust_remote_code=True)"],
 )  # fmt: skip
-def test_the_search_finds(line):
+def test_faults_detects_unsafe_line(line):
     assert list(faults(line))
 
 
@@ -94,12 +94,12 @@ OF_THE_CLUSTER = ("seqviz/integrations/ray/client.py", "seqviz/integrations/ray/
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_file_loads_or_runs_what_it_reads(path):
+def test_source_file_has_no_unsafe_loading(path):
     existing = ["pickle"] if path.relative_to(ROOT).as_posix() in OF_THE_CLUSTER else []
     assert list(faults(path.read_text("utf-8"))) == existing
 
 
-def test_what_unpickles_is_not_there_where_no_cluster_is_wished_for():
+def test_local_engine_imports_no_ray_integration():
     """The app of everybody else has no such line: it is imported with SEQVIZ_ENGINE=ray alone."""
     arguments = (
         "import sys, seqviz.ui.app.application as app; app._engine('begin'); "
@@ -117,7 +117,7 @@ def test_what_unpickles_is_not_there_where_no_cluster_is_wished_for():
     assert result.stdout.strip() == "[]"
 
 
-def test_no_binary_that_could_be_a_pickle_comes_with_the_app():
+def test_assets_contain_no_pickle_formats():
     kinds = {path.suffix for path in ASSETS.rglob("*") if path.is_file()}
     assert kinds.isdisjoint({".pkl", ".pickle", ".pt", ".pth", ".bin", ".ckpt", ".joblib", ".npy"})
 
@@ -156,7 +156,7 @@ def archive(bomb: Bomb) -> bytes:
     return buffer.getvalue()
 
 
-def test_a_pickle_in_the_place_of_weights_is_refused_and_does_not_run(put, bomb):
+def test_load_rejects_pickle_as_weights_without_running_it(put, bomb):
     raw, mark = bomb
     put(model__safetensors=raw)
     with pytest.raises(UserError) as caught:
@@ -166,14 +166,14 @@ def test_a_pickle_in_the_place_of_weights_is_refused_and_does_not_run(put, bomb)
 
 
 @pytest.mark.parametrize("name", ["pytorch_model__bin", "training_args__bin", "model__pkl"])
-def test_a_pickle_beside_the_weights_is_not_looked_at(put, bomb, name):
+def test_load_ignores_pickle_next_to_weights(put, bomb, name):
     raw, mark = bomb
     put(**{name: raw})
     assert pretrained.load("tiny").network is not None
     assert not mark.exists()
 
 
-def test_a_model_that_has_only_a_pickle_is_no_model(put, bomb):
+def test_load_treats_pickle_only_model_as_not_fetched(put, bomb):
     raw, mark = bomb
     put(model__safetensors=None, pytorch_model__bin=raw)
     with pytest.raises(UserError) as caught:
@@ -182,7 +182,7 @@ def test_a_model_that_has_only_a_pickle_is_no_model(put, bomb):
     assert not mark.exists()
 
 
-def test_code_that_comes_with_a_model_does_not_run(put, config, bomb):
+def test_load_does_not_run_code_of_model_folder(put, config, bomb):
     """A repository may name a class of its own in its configuration."""
     _, mark = bomb
     code = f"from pathlib import Path\nPath({str(mark)!r}).touch()\n"
@@ -192,9 +192,7 @@ def test_code_that_comes_with_a_model_does_not_run(put, config, bomb):
     assert not mark.exists()
 
 
-def test_code_of_an_architecture_that_is_only_in_the_folder_is_neither_run_nor_asked_about(
-    put, config, bomb, monkeypatch
-):
+def test_load_neither_runs_nor_prompts_for_unknown_architecture(put, config, bomb, monkeypatch):
     """At a terminal transformers would ask whether it may: "y" would run it."""
     _, mark = bomb
     code = f"from pathlib import Path\nPath({str(mark)!r}).touch()\n"
@@ -215,7 +213,7 @@ DEEP = "[" * 100_000, '{"a":' * 50_000
 
 
 @pytest.mark.parametrize("content", [*DEEP, '{"files": 3}', "null", "\x00"])
-def test_a_manifest_that_is_none_is_no_model(put, content):
+def test_load_treats_invalid_manifest_as_not_fetched(put, content):
     (put() / store.MANIFEST).write_text(content, "utf-8")
     with pytest.raises(UserError) as caught:
         pretrained.load("tiny")
@@ -223,14 +221,14 @@ def test_a_manifest_that_is_none_is_no_model(put, content):
 
 
 @pytest.mark.parametrize("content", [*DEEP, "null", "3"])
-def test_a_configuration_that_is_none_is_one_sentence(put, content):
+def test_load_rejects_invalid_config(put, content):
     put(config__json=content.encode())
     with pytest.raises(UserError) as caught:
         pretrained.load("tiny")
     assert caught.value.code == "model_broken"
 
 
-def test_a_hostile_cache_of_vectors_is_computed_anew(tmp_path, bomb):
+def test_features_read_ignores_hostile_cache(tmp_path, bomb):
     raw, mark = bomb
     for number, content in enumerate((raw, archive(Bomb(mark)))):
         path = tmp_path / f"{number}.npz"
@@ -239,7 +237,7 @@ def test_a_hostile_cache_of_vectors_is_computed_anew(tmp_path, bomb):
         assert not mark.exists()
 
 
-def test_a_hostile_result_is_refused(tmp_path, monkeypatch, bomb):
+def test_precomputed_rejects_hostile_result(tmp_path, monkeypatch, bomb):
     """Even where somebody has put its checksum into the index."""
     raw, mark = bomb
     monkeypatch.setattr(precomputed, "FOLDER", tmp_path)
@@ -256,7 +254,7 @@ def test_a_hostile_result_is_refused(tmp_path, monkeypatch, bomb):
     precomputed._read.cache_clear()
 
 
-def test_a_pickle_as_a_student_s_file(bomb):
+def test_parse_rejects_pickle_upload(bomb):
     raw, mark = bomb
     with pytest.raises(DataError):
         parse(raw)

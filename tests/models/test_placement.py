@@ -53,7 +53,7 @@ def queue():
 
 # ---------------------------------------------------------------------------------- the table
 @pytest.mark.parametrize("name", placement.TABLE)
-def test_a_row_of_the_table_is_a_function_that_takes_a_device_and_a_row_that_is_measured(name):
+def test_table_entry_takes_device_and_has_speed_row(name):
     module, function = name.rsplit(".", 1)
     result = getattr(importlib.import_module(module), function)
     assert f"{result.__module__}.{result.__qualname__}" == name
@@ -61,7 +61,7 @@ def test_a_row_of_the_table_is_a_function_that_takes_a_device_and_a_row_that_is_
     assert placement.TABLE[name].row in speed.ROWS
 
 
-def test_small_networks_stay_on_the_cpu_until_a_gpu_has_been_faster(gpu, monkeypatch):
+def test_placement_keeps_small_networks_on_cpu_until_gpu_is_faster(gpu, monkeypatch):
     request = {"settings": TinySettings(hidden=64)}
     assert device.choose().name == "Pretended GPU"
     assert placement.of(train_tiny, request).kind == "cpu"
@@ -75,7 +75,7 @@ def test_small_networks_stay_on_the_cpu_until_a_gpu_has_been_faster(gpu, monkeyp
         assert placement.of(train, {"settings": None}).kind == "cpu"  # its row was not measured
 
 
-def test_every_size_is_a_number_of_its_functions_settings(gpu, monkeypatch):
+def test_placement_reads_size_from_function_settings(gpu, monkeypatch):
     everything = dict.fromkeys((work.row for work in placement.TABLE.values()), 1)
     monkeypatch.setattr(
         placement, "measured", lambda: placement.MeasuredCrossover(crossover=everything)
@@ -90,7 +90,7 @@ def test_every_size_is_a_number_of_its_functions_settings(gpu, monkeypatch):
         assert placement.of(result, {"settings": settings}).kind == "cuda"
 
 
-def test_what_a_gpu_has_measured_is_read_from_its_file(tmp_path, monkeypatch):
+def test_measured_reads_crossover_file(tmp_path, monkeypatch):
     file = tmp_path / "crossover.json"
     monkeypatch.setattr(placement, "FILE", file)
     placement.measured.cache_clear()
@@ -102,7 +102,7 @@ def test_what_a_gpu_has_measured_is_read_from_its_file(tmp_path, monkeypatch):
     placement.measured.cache_clear()
 
 
-def test_what_is_said_of_the_device(gpu, monkeypatch):
+def test_device_messages_follow_device_state(gpu, monkeypatch):
     assert placement.device_messages() == ("device_rule",)
     monkeypatch.setattr(placement, "measured", lambda: placement.MeasuredCrossover(crossover={}))
     assert placement.device_messages() == ("device_measured",)
@@ -126,7 +126,7 @@ def test_what_is_said_of_the_device(gpu, monkeypatch):
         (ValueError(GONE), ""),
     ],
 )
-def test_what_an_error_says_of_a_device(error, said):
+def test_classify_error_separates_memory_loss_and_other(error, said):
     assert device.classify_error(error) == said
 
 
@@ -141,7 +141,7 @@ def works_on_the_cpu(report, device: str, kind: str = "") -> str:
 
 
 @pytest.mark.parametrize(("kind", "note"), [("memory", "out_of_gpu_memory"), ("lost", "gpu_lost")])
-def test_a_training_begins_again_on_the_cpu(gpu, queue, kind, note):
+def test_job_restarts_on_cpu_after_device_failure(gpu, queue, kind, note):
     job = queue.submit(works_on_the_cpu, device="cuda", kind=kind, owner="one")
     assert job.wait(WAIT)
     assert (job.state, job.result, job.device, job.note) == ("done", "cpu", "cpu", note)
@@ -160,14 +160,14 @@ def fails_outside_its_model(report) -> str:
     return "done"
 
 
-def test_work_of_a_model_begins_again_where_its_device_fails(gpu, queue):
+def test_job_of_model_restarts_after_device_loss(gpu, queue):
     failures.append(torch.AcceleratorError(GONE))
     job = queue.submit(fails_outside_its_model, device="cuda", owner="one")
     assert job.wait(WAIT)
     assert (job.result, job.device, job.note) == ("done", "cpu", "gpu_lost")
 
 
-def test_where_the_cpus_memory_ends_as_well_it_is_a_sentence_and_the_next_one_runs(gpu, queue):
+def test_job_reports_cpu_oom_and_next_job_runs(gpu, queue):
     job = queue.submit(works_on_the_cpu, device="cuda", kind="neither", owner="one")
     assert job.wait(WAIT)
     assert (job.state, job.error.code) == ("failed", "job_no_memory")
@@ -200,7 +200,7 @@ def room_for(maximum: int, passes: list[tuple[str, int]]):
     return work
 
 
-def test_a_batch_is_halved_until_there_is_room(shared):
+def test_run_in_parts_halves_batch_until_it_fits(shared):
     passes = []
     results = shared.run_in_parts(room_for(3, passes), list(range(10)))
     assert np.concatenate(results).tolist() == [n * n for n in range(10)]
@@ -208,7 +208,8 @@ def test_a_batch_is_halved_until_there_is_room(shared):
     assert (shared.device, shared.note) == ("cuda", "")
 
 
-def test_a_row_without_room_alone_goes_to_the_cpu_and_so_does_what_follows(shared):
+def test_run_in_parts_moves_to_cpu_if_one_row_does_not_fit(shared):
+    """The rows that follow run on the CPU, too."""
     passes = []
     results = shared.run_in_parts(room_for(0, passes), list(range(4)))
     assert np.concatenate(results).tolist() == [0, 1, 4, 9]
@@ -220,7 +221,7 @@ def no_copy(network) -> None:
     raise torch.AcceleratorError(GONE)
 
 
-def test_a_lost_device_takes_no_model_along(shared, monkeypatch):
+def test_run_reloads_model_after_device_loss(shared, monkeypatch):
     """The weights there cannot be read any more: they come from the disk."""
     there = shared.network
 
@@ -237,13 +238,13 @@ def test_a_lost_device_takes_no_model_along(shared, monkeypatch):
     assert pretrained.load("tiny") is shared
 
 
-def test_a_model_that_was_not_in_use_when_the_device_was_lost_comes_back_too(shared):
+def test_load_moves_idle_model_to_cpu_after_device_loss(shared):
     device.mark_lost(RuntimeError(GONE))
     assert pretrained.load("tiny").device == "cpu"
     assert pretrained.load("tiny").note == "gpu_lost"
 
 
-def test_where_main_memory_ends_in_a_pass_it_is_a_sentence(shared):
+def test_run_reports_cpu_oom(shared):
     shared.device = "cpu"
     with pytest.raises(UserError) as caught:
         shared.run(lambda *_: torch.empty(10**15))  # 4 PB
@@ -251,7 +252,7 @@ def test_where_main_memory_ends_in_a_pass_it_is_a_sentence(shared):
 
 
 # ------------------------------------------------------------------------- one device for all
-def test_two_trainings_and_thirty_forwards_share_one_device(put, queue, monkeypatch):
+def test_forwards_finish_while_trainings_share_device(put, queue, monkeypatch):
     """Nobody starves: forwards end long before the trainings do, and these go on meanwhile."""
     from seqviz.models import forward_cache
     from seqviz.models.texts import tokens

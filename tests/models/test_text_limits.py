@@ -57,34 +57,34 @@ def names_only(model: str, over: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [CHINESE, ENGLISH], ids=["Chinese", "English"])
-def test_a_text_counts_what_the_tokenizer_says(account, model, text):
+def test_quota_counts_tokenizer_tokens(account, model, text):
     assert (len(CHINESE), " " in CHINESE) == (32, False)
     counted = len(texts.tokens(model, text).ids)
     assert call(attention.count, model.card.name, text) == counted
     assert account.tokens.used == counted
 
 
-def test_names_of_models_and_options_never_count(account, minilm):
+def test_quota_ignores_model_names_and_options(account, minilm):
     long = "an option with so many words that it looks like a text"
     call(tells, "minilm", "", over=long)
     call(names_only, long, long, long)
     assert account.tokens.used == 0
 
 
-def test_a_text_counts_once_a_session(account, minilm):
+def test_quota_counts_text_once_per_session(account, minilm):
     call(tells, "minilm", ENGLISH, ENGLISH)
     call(tells, "minilm", text="", other=ENGLISH)
     call(attention.count, "minilm", ENGLISH)
     assert account.tokens.used == len(texts.tokens(minilm, ENGLISH).ids)
 
 
-def test_each_of_several_texts_counts(account, minilm):
+def test_quota_counts_each_of_several_texts(account, minilm):
     call(reads_many, "minilm", (CHINESE, ENGLISH), "Hm.")
     expected = sum(tokens_read(minilm, text) for text in (CHINESE, ENGLISH, "Hm."))
     assert account.tokens.used == expected
 
 
-def test_over_the_limit_nothing_is_read(account, monkeypatch, minilm):
+def test_quota_rejects_new_text_over_limit(account, monkeypatch, minilm):
     monkeypatch.setenv("SEQVIZ_SESSION_TOKENS", "10")
     call(tells, "minilm", ENGLISH)
     with pytest.raises(MessageError) as caught:
@@ -94,30 +94,30 @@ def test_over_the_limit_nothing_is_read(account, monkeypatch, minilm):
 
 
 @pytest.mark.parametrize("name", ["characters_lstm", "sentiment_gru", "latch_lstm"])
-def test_a_small_network_counts_its_symbols(account, name):
+def test_quota_counts_symbols_of_small_network(account, name):
     text = {"latch_lstm": "1 . . 0 ."}.get(name, ENGLISH)
     observed = call(gates.observe, name, text, "h", by="correlation", feature="position")
     assert account.tokens.used == len(observed.pieces)
 
 
-def test_several_small_networks_count_together(account):
+def test_quota_sums_symbols_of_several_networks(account):
     names = ("characters_lstm", "characters_gru")
     call(gates.expect, names, "The flights the airline was cancelling", "was", "were")
     assert account.tokens.used == 2 * (38 + 3 + 4)
 
 
-def test_of_a_long_text_counts_what_is_read(minilm):
+def test_tokens_read_caps_long_text(minilm):
     network = checkpoints.load("characters_lstm")
     assert observation.symbols_read(network, "word " * 5000) == observation.MAX_SYMBOLS
     assert observation.symbols_read(network, " ") == 0
     assert tokens_read(minilm, "word " * 5000) == texts.MAX_TEXT_TOKENS
 
 
-def test_nothing_to_read_is_no_token(smollm2):
+def test_tokens_read_returns_zero_for_empty_text(smollm2):
     assert tokens_read(smollm2, "") == 0
 
 
-def test_without_its_model_a_text_is_estimated(account):
+def test_quota_estimates_tokens_without_model(account):
     call(tells, "nobody_has_this_model", CHINESE)
     assert account.tokens.used == 32
 
@@ -136,7 +136,7 @@ def of_text(hint: object) -> bool:
     return hint is str or any(map(of_text, typing.get_args(hint)))
 
 
-def test_every_text_of_an_experiment_is_declared():
+def test_experiments_declare_every_text_parameter():
     observed, missing = 0, []
     for position, function in functions():
         for name, hint in typing.get_type_hints(function).items():
@@ -148,7 +148,7 @@ def test_every_text_of_an_experiment_is_declared():
     assert not missing, "say who reads it, `Read` of seqviz.models.texts: " + ", ".join(missing)
 
 
-def test_whoever_reads_is_a_parameter():
+def test_read_by_names_existing_parameter():
     for position, function in functions():
         for by in read_by(function).values():
             assert isinstance(by, ReadBy)

@@ -48,7 +48,7 @@ def whole(result):
     assert result.left_out >= 0
 
 
-def test_the_sentence_of_the_text(minilm):
+def test_tokens_match_ids_of_example_sentence(minilm):
     result = tokens(minilm, SENTENCE)
     assert result.ids.tolist() == [101, 9932, 1998, 19875, 2607, 2003, 5875, 1998, 3733, 999, 102]
     assert result.pieces == tuple(PIECES.split())
@@ -58,7 +58,7 @@ def test_the_sentence_of_the_text(minilm):
     assert (result.second, result.left_out) == (0, 0)
 
 
-def test_a_decoder_has_no_special_tokens_and_shows_spaces(smollm2):
+def test_tokens_of_decoder_have_no_special_ones_and_mark_spaces(smollm2):
     result = tokens(smollm2, "The capital of France is")
     assert result.pieces == ("The", "␣capital", "␣of", "␣France", "␣is")
     assert not result.special.any()
@@ -66,7 +66,7 @@ def test_a_decoder_has_no_special_tokens_and_shows_spaces(smollm2):
 
 
 @pytest.mark.parametrize("name", HARD)
-def test_any_unicode(model, name):
+def test_tokens_accept_any_unicode(model, name):
     text = HARD[name]
     result = tokens(model, text)
     whole(result)
@@ -87,13 +87,13 @@ def test_any_unicode(model, name):
         ("<|endoftext|>", ("<|endoftext|>",)),
     ],
 )
-def test_pieces_of_bytes(smollm2, text, pieces):
+def test_tokens_render_partial_characters_as_bytes(smollm2, text, pieces):
     result = tokens(smollm2, text)
     whole(result)
     assert result.pieces == pieces
 
 
-def test_byte_pieces_are_the_bytes_of_the_text(smollm2):
+def test_tokens_byte_pieces_restore_text(smollm2):
     """Second implementation: put together again, the pieces are the text."""
     text = "".join(HARD[name] for name in ("emoji", "Chinese", "right to left")) + " ñ €"
     raw = b""
@@ -108,21 +108,21 @@ def test_byte_pieces_are_the_bytes_of_the_text(smollm2):
     assert raw.decode() == text
 
 
-def test_every_letter_of_a_byte_vocabulary_stands_for_one_byte(smollm2):
+def test_byte_of_covers_all_256_bytes(smollm2):
     table = texts._byte_of()
     assert sorted(table.values()) == list(range(256))
     for name, token in smollm2.tokenizer.get_vocab().items():
         assert texts.piece(smollm2, token), name  # none is empty and none raises
 
 
-def test_piece_is_what_tokens_show(model):
+def test_piece_matches_tokens(model):
     result = tokens(model, SENTENCE)
     for token, piece in zip(result.ids, result.pieces, strict=True):
         assert texts.piece(model, int(token)) == piece
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t", "\x00"])
-def test_nothing_to_read(minilm, smollm2, text):
+def test_tokens_reject_empty_text_for_decoder_only(minilm, smollm2, text):
     result = tokens(minilm, text)
     assert result.pieces == ("[CLS]", "[SEP]")
     assert result.special.all()
@@ -136,7 +136,7 @@ def test_nothing_to_read(minilm, smollm2, text):
 # --- pairs and padding ----------------------------------------------------------------------------
 
 
-def test_a_pair(minilm):
+def test_tokens_join_pair_with_segments(minilm):
     result = tokens(minilm, "A cat sat.", "It slept!")
     assert " ".join(result.pieces) == "[CLS] a cat sat . [SEP] it slept ! [SEP]"
     assert result.second == 6
@@ -144,14 +144,14 @@ def test_a_pair(minilm):
     assert np.flatnonzero(result.special).tolist() == [0, 5, 9]
 
 
-def test_a_decoder_reads_one_text_only(smollm2):
+def test_tokens_ignore_second_text_for_decoder(smollm2):
     item, two = tokens(smollm2, "A cat"), tokens(smollm2, "A cat", "It slept", 2)
     assert two.pieces[:2] == item.pieces
     assert (two.second, two.segments.any()) == (0, False)
     assert len(two.ids) == 4
 
 
-def test_padding(model):
+def test_tokens_append_padding(model):
     plain, result = tokens(model, SENTENCE), tokens(model, SENTENCE, pads=3)
     count = len(plain.ids)
     assert result.ids[:count].tolist() == plain.ids.tolist()
@@ -165,7 +165,7 @@ def test_padding(model):
         assert pair.segments.tolist() == [0, 0, 0, 1, 1, 0, 0]
 
 
-def test_a_decoder_without_a_padding_token_pads_with_its_end(smollm2):
+def test_tokens_pad_with_end_token_without_padding_token(smollm2):
     other = replace(smollm2, tokenizer=copy.deepcopy(smollm2.tokenizer))
     other.tokenizer.pad_token = None
     other.tokenizer.eos_token = "<|endoftext|>"
@@ -176,7 +176,7 @@ def test_a_decoder_without_a_padding_token_pads_with_its_end(smollm2):
 
 
 @pytest.mark.parametrize("count", [508, 509, 510, 511, 512, 513, 700])
-def test_what_is_beyond_512_tokens_is_left_out_and_said(model, count):
+def test_tokens_truncate_at_512_and_count_left_out(model, count):
     result = tokens(model, " ".join(["cat"] * count))
     added = 2 if model.card.kind == "encoder" else 0
     assert len(result.ids) == min(count + added, MAX_TEXT_TOKENS)
@@ -186,7 +186,7 @@ def test_what_is_beyond_512_tokens_is_left_out_and_said(model, count):
         assert set(result.pieces[1:-1]) == {"cat"}
 
 
-def test_of_a_long_pair_the_longer_is_cut(minilm):
+def test_tokens_truncate_longer_text_of_pair(minilm):
     result = tokens(minilm, "cat " * 700, "dog " * 20)
     assert len(result.ids) == MAX_TEXT_TOKENS
     assert result.left_out == 723 - MAX_TEXT_TOKENS
@@ -197,14 +197,14 @@ def test_of_a_long_pair_the_longer_is_cut(minilm):
     assert both.left_out == 1203 - MAX_TEXT_TOKENS
 
 
-def test_a_long_text_leaves_room_for_no_padding(model):
+def test_tokens_omit_padding_for_long_text(model):
     result = tokens(model, "cat " * 600, pads=5)
     assert len(result.ids) == MAX_TEXT_TOKENS
     assert result.real.all()
     assert tokens(model, "cat", pads=10_000).ids.shape == (MAX_TEXT_TOKENS,)
 
 
-def test_a_cut_does_not_stay_in_the_tokenizer(model):
+def test_tokens_leave_tokenizer_settings_unchanged(model):
     """A fast tokenizer keeps the settings of its last call."""
     before = tokens(model, SENTENCE)
     tokens(model, "cat " * 600)
@@ -214,7 +214,7 @@ def test_a_cut_does_not_stay_in_the_tokenizer(model):
 
 
 @pytest.mark.parametrize("unit", ["word ", "你好世界", "😀", "a", " ", "\ud800", "<b>&"])
-def test_a_text_of_a_megabyte_is_quick_and_its_cut_is_said(model, unit):
+def test_tokens_truncate_one_megabyte_within_one_second(model, unit):
     text = unit * (1_000_000 // len(unit))
     start = time.process_time()
     result = tokens(model, text)
@@ -223,14 +223,14 @@ def test_a_text_of_a_megabyte_is_quick_and_its_cut_is_said(model, unit):
     assert result.left_out > 0  # also where what is seen of it are a few tokens
 
 
-def test_the_end_of_a_text_is_not_lost_in_silence(minilm):
+def test_tokens_report_unread_end_of_text(minilm):
     """20,000 characters may be one token ([UNK]) or none (spaces)."""
     assert tokens(minilm, " " * 19_995 + "cat").left_out == 0
     assert tokens(minilm, " " * 30_000 + "cat").left_out == 1
     assert tokens(minilm, "cat", "a" * 30_000 + " cat").left_out == 1
 
 
-def test_no_more_tokens_than_the_model_has_places_for(minilm, monkeypatch):
+def test_tokens_respect_model_position_limit(minilm, monkeypatch):
     monkeypatch.setattr(minilm.network.config, "max_position_embeddings", 64)
     result = tokens(minilm, "cat " * 100, pads=3)
     assert len(result.ids) == 64
@@ -245,7 +245,7 @@ def test_no_more_tokens_than_the_model_has_places_for(minilm, monkeypatch):
         ("", 0, 0),
     ],
 )
-def test_tokens_that_the_vocabulary_does_not_know(minilm, smollm2, text, unknown, own):
+def test_tokens_count_unknown_tokens(minilm, smollm2, text, unknown, own):
     read = texts.tokens(minilm, text, pads=2)
     assert (read.unknown, read.n_text_tokens) == (unknown, own)
     assert read.pieces.count("[UNK]") == unknown

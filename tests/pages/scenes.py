@@ -13,7 +13,7 @@
     )
 
     @each(SCENES)
-    def test_the_benches(scene, language):
+    def test_bench_matches_scene(scene, language):
         check(lesson, scene, language)
 
 Benches run without a page (`Bench.run`): a scene costs what its figure costs. The languages take

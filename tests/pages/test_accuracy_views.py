@@ -399,7 +399,7 @@ VIEWS = (
     [(*view, LANGUAGES[turn % 2]) for turn, view in enumerate(VIEWS)],
     ids=[f"{name}-{turn}" for turn, (name, _) in enumerate(VIEWS)],
 )
-def test_a_view_is_drawn_said_and_told_in_code(name, view, language):
+def test_view_matches_figure_readouts_notes_and_code(name, view, language):
     expected: View = view()
     readouts = expected.readouts
     if "" in readouts.values():  # not the same twice, or of a test of its own
@@ -414,14 +414,14 @@ def test_a_view_is_drawn_said_and_told_in_code(name, view, language):
         assert expected.compared.sentence(Text(language)) in visible.notes
 
 
-def test_masked_words_stand_in_the_sentence():
+def test_knife_passage_shows_masked_words():
     (passage,) = lesson.benches["knife"].run(own_knife().values).of(ColoredText)
     words = re.sub(r"<[^>]+>", "", passage.html).split()
     assert words == ["the", "[MASK]", "is", "not", "[MASK]", "."]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_sentences_to_read_are_those_on_which_just_one_is_right(language):
+def test_compare_table_lists_texts_where_one_system_is_right(language):
     view = pair("paired", "all", "random_head", 200)
     first, second = (systems.first_run(item).probability[:200] for item in ("all", "random_head"))
     (table,) = lesson.benches["compare"].run(view.values, language).of(Table)
@@ -453,7 +453,7 @@ def own(text: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("kind", first_only(list(TEXTS), retained=2))
-def test_any_text_is_read(kind):
+def test_view_accepts_any_text(kind):
     for turn, (name, values) in enumerate(own(TEXTS[kind])):
         visible = lesson.benches[name].run(values, LANGUAGES[turn % 2])
         assert visible.figure is not None, name
@@ -464,7 +464,7 @@ def test_any_text_is_read(kind):
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t", "\u200b"])
-def test_nothing_to_read_is_refused(text):
+def test_view_rejects_blank_text(text):
     for name, values in own(text):
         with pytest.raises(MessageError) as problem:
             lesson.benches[name].run(values)

@@ -51,9 +51,7 @@ def on_the_cpu(monkeypatch):
 
 # ------------------------------------------------------------------------- a machine without all
 @EACH
-def test_without_a_model_the_page_is_full_and_says_when_it_was_computed(
-    visit, vectors, nowhere, lang
-):
+def test_page_without_model_shows_dated_precomputed_results(visit, vectors, nowhere, lang):
     page = visit(SLUG, lang)
     kind = page.text("frame.precomputed")
     for name in page.lesson.benches:
@@ -71,7 +69,7 @@ def test_without_a_model_the_page_is_full_and_says_when_it_was_computed(
 
 
 @EACH
-def test_a_missing_result_is_one_sentence_in_its_bench(visit, monkeypatch, tmp_path, lang):
+def test_page_reports_missing_result_in_one_bench(visit, monkeypatch, tmp_path, lang):
     """A broken installation: the others are computed on demand, the page stays whole."""
     monkeypatch.setattr(precomputed, "FOLDER", tmp_path)
     for remembered in (precomputed._read, systems.answers, heads.standard_head):
@@ -92,7 +90,7 @@ def test_a_missing_result_is_one_sentence_in_its_bench(visit, monkeypatch, tmp_p
 
 
 @EACH
-def test_the_first_head_on_a_machine_waits_for_the_encoder_once(vectors, monkeypatch, lang):
+def test_heads_bench_waits_for_sentence_vectors(vectors, monkeypatch, lang):
     """The vectors of the sentences are not here yet: what is shipped stays, the rest waits."""
     monkeypatch.setattr(features, "ready", lambda model: False)
     (chart,) = lesson.benches["heads"].run(language=lang).of(Chart)
@@ -107,7 +105,7 @@ def test_the_first_head_on_a_machine_waits_for_the_encoder_once(vectors, monkeyp
 
 
 # --------------------------------------------------------------------------------------------- jobs
-def test_a_long_job_beside_the_shipped_figure(visit, on_the_cpu, monkeypatch):
+def test_training_job_keeps_shipped_figure_and_restores_on_cancel(visit, on_the_cpu, monkeypatch):
     """It reports a curve; the shipped one stays whole meanwhile, and cancel gives all back."""
     built: list[jobs.Job] = []
     submit = jobs.JobQueue.submit
@@ -150,7 +148,7 @@ def test_a_long_job_beside_the_shipped_figure(visit, on_the_cpu, monkeypatch):
         ({"po.part": "weights"}, "token"),
     ],
 )
-def test_which_tab_a_link_opens(visit, query, opened_part):
+def test_link_opens_expected_tab(visit, query, opened_part):
     def opens() -> str:
         nodes = walk(page.app.main)
         (tabs,) = (node for node in nodes if getattr(node, "type", "") == "tab_container")

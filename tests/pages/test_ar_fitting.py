@@ -143,18 +143,18 @@ REAL = (  # in English: a source is cited in the language that it has
 
 
 @each(SCENES)
-def test_the_benches(scene, language):
+def test_bench_matches_scene(scene, language):
     check(lesson, scene, language)
 
 
 @pytest.mark.parametrize("scene", REAL, ids=str)
-def test_real_series_accept_or_refuse(scene):
+def test_real_bench_matches_scene(scene):
     check(lesson, scene)
 
 
 @pytest.mark.parametrize("view", ["fan", "correlations", "order", "residuals"])
 @pytest.mark.parametrize("source", ["sunspots", "co2"])
-def test_real_series_are_drawn_with_their_source(source, view):
+def test_real_bench_names_source_in_every_view(source, view):
     visible = lesson.benches["real"].run({"source": source, "view": view})
     assert visible.figure is not None
     assert series_data.bundled(source).source in visible.notes
@@ -179,12 +179,12 @@ def theory(value: float) -> str:
          dict.fromkeys(("mse_1", "mse_h"), theory(X.var()))),
     ],
 )  # fmt: skip
-def test_what_stands_beside_it(name, values, beside):
+def test_readout_shows_expected_caption(name, values, beside):
     visible = lesson.benches[name].run(values)
     assert {key: visible.readouts[key].caption for key in beside} == beside
 
 
-def test_shuffling_reaches_the_benches_below():
+def test_shuffle_changes_dependent_benches():
     """The help of the switch says so."""
     for name in drawn_views().keys() - {"process"}:
         run = lesson.benches[name].run
@@ -227,7 +227,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(("case", "lang"), [(c, LANGUAGES[k % 2]) for k, c in enumerate(CASES)])
-def test_a_figure_or_the_right_sentence(case, lang):
+def test_bench_draws_figure_or_raises_expected_error(case, lang):
     settings, refusals = CASES[case]
     text = Text(lang)
     for name, view in [(name, view) for name, views in drawn_views().items() for view in views]:
@@ -253,7 +253,7 @@ def test_a_figure_or_the_right_sentence(case, lang):
 # --- on the page --------------------------------------------------------------------------------
 
 
-def test_a_page_where_some_benches_refuse_is_whole(visit):
+def test_page_shows_one_warning_per_refusing_bench(visit):
     """What a bench alone raises is its one sentence on the page."""
     link = {"process__phi": "1.2", "process__burn_in": "1000", "fit__view": "sampling"}
     page = visit(SLUG, "zh", **{f"ar__{key}": value for key, value in link.items()})
@@ -267,7 +267,7 @@ def test_a_page_where_some_benches_refuse_is_whole(visit):
         ), name
 
 
-def test_a_prediction_is_answered_for_each_choice(visit):
+def test_prediction_reveals_answer_for_each_choice(visit):
     """A wrong answer gets a second try, the right one and a second wrong one the explanation."""
     words = f"{SLUG}.predict.decay"
     for choices in ((1,), (0, 1), (0, 2)):
@@ -280,7 +280,7 @@ def test_a_prediction_is_answered_for_each_choice(visit):
             assert answered is (at == len(choices))
 
 
-def test_the_exercise_checks_itself_and_changes(visit):
+def test_exercise_grades_answers_and_changes_variant(visit):
     page, text = visit(SLUG), Text("en")
     for variant, phi in enumerate((0.5, 0.7, 0.8, 0.9, 0.95)):
         right = int(np.floor(np.log(0.1) / np.log(phi))) + 1

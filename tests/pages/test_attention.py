@@ -43,14 +43,14 @@ WALKS = (
                 "ablate.off": "0.0 5.11", "bertviz.picture": "head"}),
     ],
 )  # fmt: skip
-def test_the_page_shows_what_the_benches_give(visit, lang, settings):
+def test_page_matches_bench_output(visit, lang, settings):
     page = opened(visit, lang, **{key.replace(".", "__"): v for key, v in settings.items()})
     every_bench_shows(page, lesson, settings, lang)
 
 
 # ----------------------------------------------------------------------------------------- by hand
 @pytest.mark.parametrize(("lang", "settings", "more"), WALKS)
-def test_every_stage_by_hand(lang, settings, more):
+def test_by_hand_bench_matches_walkthrough_at_each_stage(lang, settings, more):
     walk, text = walkthrough.walk(**settings), Text(lang)
     head, query, key = more.get("head", 0), 6, 4
     words = walkthrough.WORDS[query - 1], walkthrough.WORDS[key - 1]
@@ -83,14 +83,14 @@ def test_every_stage_by_hand(lang, settings, more):
 
 
 @pytest.mark.parametrize("part", ["query", "key", "value"])
-def test_a_projection_can_be_chosen(part):
+def test_by_hand_bench_shows_chosen_projection(part):
     draw = partial(walk_stage, walkthrough.walk(), "project", 0, 2, 3, part=part)
     readouts = ("score", "weight", "row_sum", "column_sum")
     check(lesson, Scene("by_hand", {"stage": 3, "part": part}, draw, readouts))
 
 
 @pytest.mark.parametrize(("lang", "quantity"), [("en", QUANTITIES[0]), ("zh", QUANTITIES[-1])])
-def test_why_a_square_root(lang, quantity):
+def test_scale_bench_matches_saturation(lang, quantity):
     result = saturation(keys=8, temperature=2.0, seed=1)
     at = list(result.d_k).index(64)
     largest = dict(zip(result.scalings, result.largest[:, at], strict=True))
@@ -110,7 +110,7 @@ def test_why_a_square_root(lang, quantity):
     assert float(variance) == pytest.approx(16, rel=0.2)
 
 
-def test_the_exercise_takes_the_softmax_of_the_divided_scores():
+def test_exercise_uses_softmax_of_divided_scores():
     for variant, (a, b, d_k) in enumerate(((8, 4, 16), (6, 3, 9), (10, 4, 4), (5, 5, 64))):
         case, answer, within = lesson.exercises["weight"].variant_of(variant)
         assert case == {"first": a, "second": b, "d_k": d_k}
@@ -127,7 +127,7 @@ READ = (
 
 
 @pytest.mark.parametrize(("lang", "model", "other", "layer", "head"), READ)
-def test_every_view_of_all_heads(lang, model, other, layer, head):
+def test_real_bench_matches_attention_in_every_view(lang, model, other, layer, head):
     text, query, key = read_by(model), 9, 2
     chosen = {"model": model, "layer": layer, "head": head} | ({"other": other} if other else {})
     mosaic = attention.mosaic(model, text, other)
@@ -167,7 +167,7 @@ def test_every_view_of_all_heads(lang, model, other, layer, head):
 
 
 @pytest.mark.parametrize(("model", "other"), [("minilm", "It slept."), ("smollm2", "")])
-def test_the_file_holds_every_weight(model, other):
+def test_real_bench_download_contains_every_weight(model, other):
     values = {"model": model} | ({"other": other} if other else {})
     (saved,) = lesson.benches["real"].run(values).of(Download)
     assert saved.file_name == f"attention-{model}.npz"
@@ -180,7 +180,7 @@ def test_the_file_holds_every_weight(model, other):
 
 
 # ------------------------------------------------------------- what the words of the lesson claim
-def test_heads_that_are_named_in_the_prose(untouched):
+def test_prose_claims_about_heads_hold(untouched):
     prose = " ".join(element.value for element in untouched("attention").app.markdown)
     assert "layer 0, head 2" in prose
     for text in (ENCODER, "We went home early.", "one two three four five six seven"):

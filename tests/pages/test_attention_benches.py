@@ -40,7 +40,7 @@ def read(scene: Scene, lang: str) -> dict[str, tuple[str, str | None]]:
 
 # --------------------------------------------------------------------------------- one head apart
 @pytest.mark.parametrize(("lang", "model", "width"), [("zh", "minilm", 32), ("en", "smollm2", 64)])
-def test_the_head_chosen_above_is_taken_apart(lang, model, width):
+def test_apart_bench_matches_chosen_head(lang, model, width):
     query, key = 11, 6
     values = {"real.model": model, "real.layer": 4, "real.head": 7, "query": query, "key": key}
     result = attention.parts(model, read_by(model), "", 4, 7)
@@ -60,7 +60,7 @@ def test_the_head_chosen_above_is_taken_apart(lang, model, width):
 
 
 @pytest.mark.parametrize(("model", "layer", "head"), [("minilm", 5, 11), ("smollm2", 29, 8)])
-def test_sliders_end_at_the_last_token_head_and_layer(visit, model, layer, head):
+def test_sliders_end_at_last_token_head_and_layer(visit, model, layer, head):
     """Of the model and the text that are chosen; a value beyond moves to the end."""
     tokens = len(forward_cache.read(model, read_by(model)).tokens.ids)
     page = opened(
@@ -104,7 +104,7 @@ MASKS = (
 
 
 @pytest.mark.parametrize(("lang", "model", "settings", "kind"), MASKS)
-def test_who_may_look_at_whom(lang, model, settings, kind):
+def test_masks_bench_matches_masked_attention(lang, model, settings, kind):
     pads, payload = settings.get("pads", 0), settings.get("told", True)
     # On the page from 1; a place 0 is none, and one beyond the text is nowhere.
     cells = [tuple(map(int, c.split("."))) for c in settings.get("cells", "").split()]
@@ -126,7 +126,7 @@ def test_who_may_look_at_whom(lang, model, settings, kind):
 
 
 @pytest.mark.parametrize(("cells", "blind"), [("", False), ("1.1", True)])
-def test_a_query_that_may_look_nowhere_is_said(cells, blind):
+def test_masks_bench_reports_query_without_keys(cells, blind):
     """Under the causal mask all that the first token has."""
     notes = lesson.benches["masks"].run({"cells": cells}).notes
     assert (Text("en")("attention.note.blind") in notes) == blind
@@ -140,7 +140,7 @@ OFF = (
 
 
 @pytest.mark.parametrize(("lang", "model", "written", "compare"), OFF)
-def test_heads_are_switched_off(lang, model, written, compare):
+def test_ablate_bench_matches_ablation(lang, model, written, compare):
     off = tuple(sorted(tuple(map(int, pair.split("."))) for pair in written.split()))
     change = attention.ablate(model, read_by(model), compare, off)
     heads = {"minilm": 72, "smollm2": 270}[model]
@@ -171,7 +171,7 @@ def test_heads_are_switched_off(lang, model, written, compare):
           for name in ("apart", "masks", "ablate", "bertviz", "real")),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused(name, values, code, details):
+def test_bench_rejects_impossible_values(name, values, code, details):
     if name == "real":
         values = {key.removeprefix("real."): value for key, value in values.items()}
     elif name == "bertviz":
@@ -182,7 +182,7 @@ def test_what_cannot_be_is_refused(name, values, code, details):
 
 
 @pytest.mark.parametrize("part", ["**3**", "[a](http://b.c)"])
-def test_a_refusal_is_one_sentence_on_its_bench_and_no_markup(visit, part):
+def test_page_shows_refusal_per_bench_without_markup(visit, part):
     page = opened(visit, "zh", ablate__off=part, masks__cells="2-3")
     for name, wrong in (("ablate", part), ("masks", "2-3")):
         sentence = page.text("problem.pairs", part=escape_markdown(wrong))
@@ -192,7 +192,7 @@ def test_a_refusal_is_one_sentence_on_its_bench_and_no_markup(visit, part):
     assert page.charts() == 5  # those of the other benches
 
 
-def test_each_head_alone():
+def test_ablate_bench_matches_effect_of_each_head():
     """Also without a page, where nobody asks for reports: the code under the figure failed."""
     model, text = "minilm", "It slept all day."  # what opens the page came with the app
     values = {"view": "each", "real.encoder": text}
@@ -215,7 +215,7 @@ def test_each_head_alone():
     [("en", "head", "minilm", ""), ("zh", "model", "minilm", "It slept."),
      ("zh", "head", "smollm2", "")],
 )  # fmt: skip
-def test_bertviz_shows_the_same_reading(lang, view, model, other):
+def test_bertviz_bench_shows_same_forward_pass(lang, view, model, other):
     above = {"real.model": model, "real.layer": 2} | ({"real.other": other} if other else {})
     words = Text(lang)
     assert lesson.benches["bertviz"].run(above, lang).notes == [words("attention.hint.bertviz")]

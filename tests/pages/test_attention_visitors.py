@@ -36,7 +36,7 @@ HOSTILE = (
         ("en", "smollm2", "`a` `b` `c` `d` `"),
     ],
 )
-def test_a_hostile_text_is_only_text(visit, lang, model, text):
+def test_page_renders_hostile_text_without_markup(visit, lang, model, text):
     field = "real__encoder" if model == "minilm" else "real__decoder"
     view = {"real__model": model, "real__view": "head", "real__query": 2, "apart__query": 2}
     page, usual = (opened(visit, lang, **view, **{field: words})
@@ -51,7 +51,7 @@ def test_a_hostile_text_is_only_text(visit, lang, model, text):
     [("minilm", HOSTILE), ("smollm2", HOSTILE), ("minilm", "🙂🏽 مرحبا \u202eabc"),
      ("smollm2", "שלום 𝒜\u0301\n\t ~ 🙂🏽"), ("minilm", "a\u0000b\ufffdc")],
 )  # fmt: skip
-def test_any_letters_reach_the_model_and_the_page_whole(model, text):
+def test_real_bench_preserves_all_characters(model, text):
     """Reading it again piece by piece: nothing of the text was lost on its way to the model."""
     field = "encoder" if model == "minilm" else "decoder"
     output = lesson.benches["real"].run({"model": model, "view": "head", field: text})
@@ -67,7 +67,7 @@ def test_any_letters_reach_the_model_and_the_page_whole(model, text):
 
 
 @pytest.mark.usefixtures("minilm")
-def test_a_long_text_is_cut_and_that_is_said():
+def test_real_bench_truncates_long_text_and_reports_it():
     taken = "word " * 2000
     result = forward_cache.read("minilm", taken)
     assert len(result.tokens.ids) == texts.MAX_TEXT_TOKENS
@@ -85,7 +85,7 @@ def test_a_long_text_is_cut_and_that_is_said():
 
 @pytest.mark.usefixtures("minilm")
 @pytest.mark.parametrize(("query", "first"), [(1, 1), (60, 21), (102, 23)])
-def test_of_a_long_text_the_words_around_the_query_are_colored(query, first):
+def test_real_bench_colors_tokens_around_query(query, first):
     text = " ".join(f"{'ab'[n % 2]}" for n in range(100))  # and [CLS], [SEP]
     output = lesson.benches["real"].run({"encoder": text, "view": "head", "query": query})
     (passage,) = colored(output)
@@ -96,7 +96,7 @@ def test_of_a_long_text_the_words_around_the_query_are_colored(query, first):
     assert passage.deep() == pytest.approx(list(0.7 * weights), abs=0.0051)
 
 
-def test_the_link_of_a_long_text_has_no_code_to_scan(visit):
+def test_link_dialog_omits_qr_code_for_long_text(visit):
     page = opened(visit, real__encoder="学" * 270)
     page.app.get_by_key("at.real.link").click().run()
     page.healthy()
@@ -121,7 +121,7 @@ def everything(page) -> dict[str, tuple]:
             for name, position in positions.items()}  # fmt: skip
 
 
-def test_the_heads_that_one_visitor_has_off_are_on_for_another(visit, minilm):
+def test_page_ablation_is_isolated_between_sessions(visit, minilm):
     """In turns, in one process, and computed afresh each time: nothing may hide in the cache."""
     before = fingerprint(minilm)
     wishes = ("", "0.0 0.1 0.2 0.3 5.4", " ".join(f"3.{head}" for head in range(12)))
@@ -165,9 +165,7 @@ def again(page) -> None:
 @pytest.mark.parametrize(
     "lang", first_only(LANGUAGES)
 )  # the words: tests/ui/page/test_user_errors.py
-def test_a_model_that_cannot_be_had_leaves_the_rest_whole(
-    visit, minilm, smollm2, nowhere, tmp_path, lang
-):
+def test_page_without_model_keeps_other_benches(visit, minilm, smollm2, nowhere, tmp_path, lang):
     page = opened(visit, lang)
     waits(page)
     before = figures(bench(page.app, "by_hand"))
@@ -194,7 +192,7 @@ def reading(page, text: str) -> jobs.Job:
     return job
 
 
-def test_a_stopped_reading_leaves_the_page_usable(visit):
+def test_page_stays_usable_after_stopped_forward_pass(visit):
     page, title = opened(visit), TITLES["smollm2"]
     job = reading(page, LONG)
     for name in MODEL_BENCHES[1:]:
@@ -210,7 +208,7 @@ def test_a_stopped_reading_leaves_the_page_usable(visit):
     assert whole(page.run(at__real__model="smollm2", at__real__decoder="A short one"))
 
 
-def test_two_visitors_wait_for_one_reading(visit):
+def test_page_sessions_share_one_forward_pass(visit):
     pages = [opened(visit), opened(visit, "zh")]
     (job,) = {reading(page, LONG + "The end.") for page in pages}
     assert job.owners == 2

@@ -77,7 +77,7 @@ def same(current: Any, on_page: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("turn", first_only(range(2)))
-def test_the_code_gives_the_figure(visit, turn):
+def test_code_reproduces_figure(visit, turn):
     """On one page in each language, in turn; a bench that has not changed is looked at once."""
     pages = [visit(SLUG, lang) for lang in LANGUAGES]
     benches = pages[0].lesson.benches
@@ -102,7 +102,7 @@ def test_the_code_gives_the_figure(visit, turn):
     assert len(observed) > 6 * 2 + len(SETTINGS)
 
 
-def test_the_code_of_an_uploaded_file_reads_it_from_the_folder(visit, tmp_path, monkeypatch):
+def test_code_reads_uploaded_file_from_folder(visit, tmp_path, monkeypatch):
     page = visit(SLUG, ar__real__source="csv")
     values = np.random.RandomState(3).normal(size=120).cumsum()
     content = ("year;level\n" + "\n".join(
@@ -122,7 +122,7 @@ def test_the_code_of_an_uploaded_file_reads_it_from_the_folder(visit, tmp_path, 
     same(space["figure"], figures(bench(page.app, "real"))[0])
 
 
-def test_the_recorded_code_follows_the_sliders(visit):
+def test_code_follows_slider_changes(visit):
     page = visit(SLUG)
     before = page.lesson.sources()
     page.run(ar__process__phi=-0.25)

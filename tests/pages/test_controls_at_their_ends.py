@@ -136,7 +136,7 @@ def check_link(page, trial: Trial) -> None:
 @pytest.mark.nightly  # by day without a page: tests/lessons/test_every_control.py
 @pytest.mark.parametrize("turn", range(len(LANGUAGES)))
 @pytest.mark.parametrize("slug", SLUGS)
-def test_every_control_at_both_ends(visit, slug, turn):
+def test_page_handles_every_control_at_both_ends(visit, slug, turn):
     """The languages take turns, round by round, and change places."""
     pages = [visit(slug, lang) for lang in LANGUAGES]
     tried = 0
@@ -162,7 +162,7 @@ def test_every_control_at_both_ends(visit, slug, turn):
 
 @pytest.mark.nightly  # by day test_full_links.py sets all controls, and those of single benches
 @pytest.mark.parametrize("slug", SLUGS)
-def test_one_control_in_the_link_of_every_bench(visit, untouched, slug):
+def test_permalink_sets_only_its_control(visit, untouched, slug):
     """A permalink sets its control, in the language that the link says, and no other bench.
 
     The languages take turns: that a full link works in both is tested in test_full_links.py.

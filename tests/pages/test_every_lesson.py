@@ -23,7 +23,7 @@ SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_every_control_and_option_has_words_in_both_languages(slug):
+def test_lesson_words_cover_every_control_and_option(slug):
     n_requests = 0
     for lang in LANGUAGES:
         existing, words = catalogue(lang), LessonWords(slug, Text(lang))
@@ -47,7 +47,7 @@ def test_every_control_and_option_has_words_in_both_languages(slug):
 
 
 @pytest.mark.parametrize(("slug", "lang"), alternate(SLUGS))
-def test_a_lesson_as_it_opens(untouched, slug, lang):
+def test_lesson_opens_with_chart_or_hint_for_each_bench(untouched, slug, lang):
     page = untouched(slug, lang)
     # A bench that waits for a training run or a file shows a hint in place of its chart.
     assert page.charts() + len(page.app.info) == len(page.lesson.benches)
@@ -60,7 +60,7 @@ def test_a_lesson_as_it_opens(untouched, slug, lang):
 
 
 @pytest.mark.parametrize(("slug", "lang"), alternate(SLUGS))
-def test_what_the_texts_say_is_a_table_of_three_columns(visit, slug, lang):
+def test_lesson_texts_table_has_three_columns(visit, slug, lang):
     """A bar inside a cell, as in P(x | y), would begin another column and push the last one out."""
     page = visit(slug, lang, course="zh5")
     head = "| " + page.text.items(f"{slug}.texts.rows")[0][0]
@@ -72,7 +72,7 @@ def test_what_the_texts_say_is_a_table_of_three_columns(visit, slug, lang):
 
 
 @pytest.mark.parametrize(("slug", "lang"), alternate(SLUGS))
-def test_controls_and_readouts_are_few(untouched, slug, lang):
+def test_lesson_benches_show_few_controls_and_readouts(untouched, slug, lang):
     """At most five controls at first sight and four read-outs (the house's rule for a bench)."""
     page = untouched(slug, lang)
     for name in page.lesson.benches:
@@ -93,7 +93,7 @@ def test_controls_and_readouts_are_few(untouched, slug, lang):
 @pytest.mark.nightly  # by day one by one, without a page: tests/lessons/test_every_control.py
 @pytest.mark.parametrize("end", [0, -1])
 @pytest.mark.parametrize("slug", SLUGS)
-def test_all_controls_at_one_end_in_chinese(visit, slug, end):
+def test_lesson_runs_with_all_controls_at_one_end(visit, slug, end):
     page = visit(slug, "zh")
     state = {}
     for bench, declaration in page.lesson.benches.items():
@@ -122,7 +122,7 @@ def broken(page, turn: int) -> dict[str, str]:
 
 @pytest.mark.parametrize("turn", first_only(range(len(BROKEN))))
 @pytest.mark.parametrize("slug", first_only(SLUGS))
-def test_a_broken_link_falls_back_to_the_defaults(visit, untouched, slug, turn):
+def test_lesson_link_falls_back_to_defaults_if_invalid(visit, untouched, slug, turn):
     """All that no control takes, in one link; the texts go round the controls by night."""
     page = untouched(slug)
     links = broken(page, turn)
@@ -136,7 +136,7 @@ def test_a_broken_link_falls_back_to_the_defaults(visit, untouched, slug, turn):
 
 
 @pytest.mark.parametrize("slug", first_only(SLUGS))
-def test_the_notebook_runs_without_streamlit(untouched, slug):
+def test_lesson_notebook_runs_without_streamlit(untouched, slug):
     page = untouched(slug, "zh")
     assert set(page.lesson.sources()) == set(page.lesson.benches)
     built = notebook.build(slug, Text("zh"), page.lesson.sources())

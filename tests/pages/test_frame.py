@@ -36,7 +36,7 @@ def query(address: str) -> dict[str, str]:
     return {key: values[0] for key, values in parse_qs(urlsplit(address).query).items()}
 
 
-def test_without_a_language_in_the_link_the_browser_decides(visit):
+def test_language_defaults_to_browser_locale(visit):
     for locale, lang in (("zh-CN", "zh"), ("zh-TW", "zh"), ("en-US", "en"), ("de", "en")):
         app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
         app.context = {"locale": locale}
@@ -44,7 +44,7 @@ def test_without_a_language_in_the_link_the_browser_decides(visit):
         assert app.title[0].value == Text(lang)("home.title"), locale
 
 
-def test_an_unknown_language_is_not_a_broken_page(visit):
+def test_language_falls_back_to_english_if_unknown(visit):
     app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
     app.query_params["lang"] = "xx"
     app.run()
@@ -53,7 +53,7 @@ def test_an_unknown_language_is_not_a_broken_page(visit):
 
 
 @pytest.mark.parametrize("slug", first_only(SLUGS))  # the settings are those of the first
-def test_changing_the_language_keeps_every_setting(visit, slug):
+def test_language_change_keeps_settings(visit, slug):
     page = visit(slug, "en", ar__process__phi="-0.5", ar__fit__view="order")
     before = {(b, n): page.value(b, n) for b, d in page.lesson.benches.items()
               for n in d.__dataclass_fields__}  # fmt: skip
@@ -75,7 +75,7 @@ def rules(app: AppTest) -> str:
 
 
 @pytest.mark.parametrize("slug", first_only(SLUGS))
-def test_presenter_mode(visit, slug):
+def test_presenter_mode_toggles_header_font_and_link(visit, slug):
     page = visit(slug)
     assert "stHeader" not in rules(page.app)
     small = figures(page.app)[0]["layout"]["font"]["size"]
@@ -92,7 +92,7 @@ def test_presenter_mode(visit, slug):
     assert keys not in [item.value for item in page.app.caption]
 
 
-def test_a_link_can_open_in_presenter_mode():
+def test_presenter_mode_opens_from_link_and_persists():
     app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
     app.query_params["present"] = "true"
     app.run()
@@ -149,7 +149,7 @@ def link(page, name: str) -> None:
 
 @pytest.mark.parametrize("turn", first_only(range(4)))
 @pytest.mark.parametrize("slug", SLUGS)
-def test_the_four_buttons_under_every_figure(visit, slug, turn):
+def test_figure_buttons_open_their_dialogs(visit, slug, turn):
     """A button of every bench, in turn; the other three by night, in either language."""
     page = visit(slug, LANGUAGES[(SLUGS.index(slug) + turn) % 2])
     rendered = [name for name in page.lesson.benches if figures(bench(page.app, name))]
@@ -160,7 +160,7 @@ def test_the_four_buttons_under_every_figure(visit, slug, turn):
         assert not alerts(bench(page.app, name))["warning"]
 
 
-def test_the_data_are_those_of_the_figure(visit):
+def test_data_dialog_contains_figure_values(visit):
     page = visit(SLUG)
     page.app.get_by_key("ar.process.data").click().run()
     frames = [frame.value for frame in dialog(page.app).get("dataframe")]
@@ -170,7 +170,7 @@ def test_the_data_are_those_of_the_figure(visit):
     assert series.to_numpy() == pytest.approx(values, rel=1e-6)  # float32 on the way
 
 
-def test_a_link_carries_what_its_bench_builds_on(visit):
+def test_link_dialog_includes_upstream_settings(visit):
     """A figure of the fit is another one on another series: both are in its link."""
     page = visit(SLUG)
     page.run(ar__process__phi=0.5, ar__fit__view="order", ar__forecast__horizon=5)
@@ -185,7 +185,7 @@ def test_a_link_carries_what_its_bench_builds_on(visit):
     assert query(address.value) == {"lang": "en"}
 
 
-def test_sharing_the_page_shares_all_of_it(visit):
+def test_share_panel_includes_all_settings(visit):
     page = visit(SLUG, "zh", ar__process__phi="0.5", ar__real__source="nile")
     page.app.session_state["share"] = True
     page.app.run()
@@ -200,7 +200,7 @@ def test_sharing_the_page_shares_all_of_it(visit):
     assert page.app.get("imgs") or page.app.get("image")  # the code to scan
 
 
-def test_which_device_computes(visit, monkeypatch):
+def test_about_panel_reports_device(visit, monkeypatch):
     page = visit(SLUG, "zh")
     page.app.session_state["about"] = True
     page.run()
@@ -227,7 +227,7 @@ def test_which_device_computes(visit, monkeypatch):
         assert captions & set(words.values()) == {words[key]}
 
 
-def test_the_way_back_to_the_map(visit):
+def test_previous_button_returns_home(visit):
     page = visit(SLUG, "zh")
     button = page.app.get_by_key("go.previous")
     assert button.label == page.text("frame.map")
@@ -237,7 +237,7 @@ def test_the_way_back_to_the_map(visit):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_map_leads_to_what_is_built_in_the_same_language(lang):
+def test_home_cards_link_to_lessons_in_same_language(lang):
     app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60)
     app.query_params["lang"] = lang
     app.run()
@@ -258,7 +258,7 @@ def test_the_map_leads_to_what_is_built_in_the_same_language(lang):
         assert (text(f"stage.{stage}.title") in line) == (stage not in built)
 
 
-def test_a_bench_that_fails_takes_no_other_with_it(visit, monkeypatch, caplog):
+def test_bench_failure_leaves_others_drawn(visit, monkeypatch, caplog):
     page = visit(SLUG, "zh")
 
     def broken(*_: object, **__: object) -> None:
@@ -274,7 +274,7 @@ def test_a_bench_that_fails_takes_no_other_with_it(visit, monkeypatch, caplog):
     monkeypatch.undo()
 
 
-def test_files_are_made_when_somebody_asks(visit, monkeypatch):
+def test_export_dialog_builds_no_file_until_requested(visit, monkeypatch):
     """A standalone page is 5 MB: it must not be made with every run."""
     built: list[str] = []
     monkeypatch.setattr(export, "html", lambda chart: built.append("html"))
@@ -285,7 +285,7 @@ def test_files_are_made_when_somebody_asks(visit, monkeypatch):
     assert built == []
 
 
-def test_home_without_its_figure_still_leads_to_the_lessons(monkeypatch):
+def test_home_lists_lessons_when_figure_fails(monkeypatch):
     def refused(*_: object, **__: object) -> None:
         raise MessageError("compute_limit", wait=3)
 
@@ -297,7 +297,7 @@ def test_home_without_its_figure_still_leads_to_the_lessons(monkeypatch):
     assert rules(app).count("seqviz-card") >= len(catalog.LESSONS)
 
 
-def test_home_s_figure_is_computed_once_for_the_class(monkeypatch):
+def test_home_figure_is_cached_across_sessions(monkeypatch):
     cache, rendered, run = result_cache.ResultCache(1e7), [], Bench.run
 
     def counted(bench: Bench, *args: object, **keywords: object) -> object:

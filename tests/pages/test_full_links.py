@@ -349,7 +349,7 @@ def full_links(slug: str, links: Sequence[Link]) -> tuple[Link, ...]:
 
 @pytest.mark.parametrize("slug", SLUGS)
 @pytest.mark.parametrize("written", [True, False])
-def test_the_links_set_every_control(slug, written):
+def test_full_links_set_every_control(slug, written):
     """With the links above, and where a lesson has none yet."""
     links = full_links(slug, LINKS.get(slug, ()) if written else ())
     for name, its in lesson_of(slug).benches.items():
@@ -363,7 +363,7 @@ def test_the_links_set_every_control(slug, written):
 
 
 @pytest.mark.parametrize(("slug", "lang"), alternate(SLUGS))
-def test_a_full_link_brings_back_every_control(visit, slug, lang):
+def test_full_links_restore_every_control(visit, slug, lang):
     """Set by hand, read from the address bar, opened afresh: settings and figures are the same.
 
     One hand sets the links of a lesson one after the other, and puts back what it had set before.

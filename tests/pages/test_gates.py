@@ -134,7 +134,9 @@ SAID = (
     ("language", "bench", "values", "figure", "names", "readouts", "notes", "said"),
     [(LANGUAGES[index % 2], *row) for index, row in enumerate(SAID)],
 )
-def test_what_a_bench_says(language, bench, values, figure, names, readouts, notes, said):
+def test_bench_matches_expected_output(
+    language, bench, values, figure, names, readouts, notes, said
+):
     expected = dict(zip(names, readouts, strict=True))
     out = check(lesson, Scene(bench, values, figure, expected, notes), language)
     beside = [readout.caption for readout in out.readouts.values() if readout.caption]
@@ -149,11 +151,11 @@ def test_what_a_bench_says(language, bench, values, figure, names, readouts, not
     assert sentences == [key for key in payload if key in notes]
 
 
-def test_what_must_be_trained_first_says_so():
+def test_learn_bench_asks_for_training():
     check(lesson, Scene("learn", {"task": "latch", "seed": 3}, waits="train"))
 
 
-def test_what_is_read_off_the_conventions_is_in_their_code():
+def test_conventions_bench_code_computes_readouts():
     code = lesson.benches["conventions"].run({}).code
     assert "same = variant_comparison.same()" in code
     assert "furthest = variant_comparison.furthest()" in code
@@ -163,7 +165,7 @@ def test_what_is_read_off_the_conventions_is_in_their_code():
     ("lang", "kind", "view"),
     [("en", "characters", "map"), ("zh", "sentiment", "unit"), ("en", "adding", "cell")],
 )
-def test_the_text_is_colored_by_the_chosen_unit(lang, kind, view):
+def test_watch_bench_colors_text_by_chosen_unit(lang, kind, view):
     values = {"kind": kind, "view": view, "rank": 2, "step": 4, "lstm": "h", "order": "mean"}
     (passage,) = colored(lesson.benches["watch"].run(values, lang))
     text = dict(vars(lesson.benches["watch"].declaration()))[kind]
@@ -176,7 +178,7 @@ def test_the_text_is_colored_by_the_chosen_unit(lang, kind, view):
 
 
 @pytest.mark.parametrize(("lang", "cell"), [("en", "lstm"), ("zh", "gru")])
-def test_every_network_says_how_good_it_is(lang, cell):
+def test_watch_bench_quotes_model_card_metrics(lang, cell):
     for kind in ("characters", "sentiment", *tasks.TASKS):
         card = checkpoints.card(f"{kind}_{cell}")
         key = kind if kind in ("characters", "sentiment") else "task"
@@ -198,5 +200,5 @@ def test_every_network_says_how_good_it_is(lang, cell):
       for kind, text in (("characters", ""), ("sentiment", "   "), ("parity", ""))
       for bench, stem in (("watch", ""), ("force", "watch."), ("conventions", "watch."))),
 ])  # fmt: skip
-def test_what_cannot_be_read_is_refused(scene, language):
+def test_bench_rejects_unreadable_text(scene, language):
     check(lesson, scene, language)

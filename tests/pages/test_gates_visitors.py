@@ -36,12 +36,12 @@ READERS = ("watch", "force", "conventions")
         }),
     ],
 )  # fmt: skip
-def test_the_page_shows_what_its_benches_show(visit, lang, link):
+def test_page_matches_bench_output(visit, lang, link):
     page = opened(visit, lang, **{name.replace(".", "__"): value for name, value in link.items()})
     every_bench_shows(page, lesson, link, lang)
 
 
-def test_an_empty_text_is_one_warning_where_it_is_read(visit):
+def test_page_warns_about_empty_text_in_reading_benches(visit):
     """On the bench with the text and the two that read it too; nowhere else."""
     page = opened(visit, "zh", watch__kind="sentiment")
     assert not page.warned()
@@ -73,7 +73,7 @@ def watched(kind: str, text: str, lang: str):
         ("en", "characters", "abc " * 250, 400),  # the space at the end of what is read is read too
     ],
 )
-def test_what_is_cut_is_said(lang, kind, text, pieces):
+def test_watch_bench_reports_truncation(lang, kind, text, pieces):
     out, say = watched(kind, text, lang), SAY[lang]
     observation = gates.observe(f"{kind}_lstm", text)
     assert len(observation.pieces) == pieces == len(colored(out)[0].spans)
@@ -94,7 +94,7 @@ def test_what_is_cut_is_said(lang, kind, text, pieces):
         ("en", "count", "aabb.", ""),
     ],
 )
-def test_what_is_not_known_is_said_and_marked(lang, kind, text, strange):
+def test_watch_bench_marks_unknown_symbols(lang, kind, text, strange):
     out = watched(kind, text, lang)
     observation = gates.observe(f"{kind}_lstm", text)
     expected = [piece in set(strange) for piece in observation.pieces]
@@ -111,13 +111,13 @@ def test_what_is_not_known_is_said_and_marked(lang, kind, text, strange):
     [("a  b  " * 120, 79, 122), ("e\u0301" * 500, 100, 200), (" " * 5000 + "a" * 410, 10, 10),
      ("a" + " " * 30_000, 0, 0), (" " * 25_000 + "good", 0, 0)],
 )  # fmt: skip
-def test_what_is_left_out_is_what_was_not_read(text, least, most):
+def test_observe_counts_left_out_characters(text, least, most):
     """Counted in the normalized text: white space in a row is one space, an accent no character."""
     observation = gates.observe("characters_lstm", text)
     assert least <= observation.left_out <= most
 
 
-def test_a_beginning_of_a_sentence_that_was_cut_is_said():
+def test_agreement_bench_truncates_text_at_word_and_reports_it():
     """It ends with a whole word: half a word is another one."""
     expectation = gates.expect(("characters_lstm",), "Flights and " * 40, "was", "were")
     assert set(expectation.words) == {"Flights", "and"}
@@ -143,7 +143,7 @@ def everything(page) -> dict[str, tuple]:
     }  # fmt: skip
 
 
-def test_the_gates_that_one_visitor_holds_are_free_for_another(visit):
+def test_page_gate_clamps_are_isolated_between_sessions(visit):
     """In turns, in one process, and computed afresh each time: nothing may hide in the cache."""
     network = checkpoints.load("sentiment_lstm")
     before = {name: array.tobytes() for name, array in checkpoints.arrays(network).items()}
@@ -161,7 +161,7 @@ def test_the_gates_that_one_visitor_holds_are_free_for_another(visit):
     assert after == before
 
 
-def test_clamped_and_free_runs_at_the_same_moment():
+def test_observe_with_clamps_is_thread_safe():
     """Sixteen visitors in eight threads, every second one with a gate held."""
     text = "This film is not good, but I loved it. " * 6
     clamps = [(), (Clamp("f", 1.0),), (), (Clamp("i", 0.0), Clamp("f", 0.0))] * 4

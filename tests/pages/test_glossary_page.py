@@ -19,7 +19,7 @@ def opened(app) -> str:
 
 
 @pytest.mark.parametrize(("slug", "lang"), [("gates", "zh"), ("ar_fitting", "en")])
-def test_the_header_opens_it_at_the_letters_of_the_lesson(visit, slug, lang):
+def test_glossary_opens_from_header_at_lesson_letters(visit, slug, lang):
     page = visit(slug, lang)
     assert not opened(page.app)
     page.app.get_by_key("glossary.open").click().run()
@@ -52,7 +52,7 @@ def said(app: AppTest) -> str:
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_search_and_lesson_narrow_it_down(lang):
+def test_glossary_filters_by_search_and_lesson(lang):
     text, app = Text(lang), filled(lang, "gates")
     assert r"$\odot$" in said(app)
     assert r"$\psi_j$" not in said(app)
@@ -64,14 +64,14 @@ def test_search_and_lesson_narrow_it_down(lang):
     assert all(item in app.caption[0].value for item in text.items("frame.five_texts_are"))
 
 
-def test_what_a_lesson_lacks_is_shown_from_the_others_and_the_caption_says_so():
+def test_glossary_search_falls_back_to_other_lessons():
     app = filled("en", "ar_fitting")
     app.text_input[0].set_value("forget gate").run()
     assert "遗忘门" in said(app)
     assert app.caption[0].value == Text("en")("frame.glossary_beyond")
 
 
-def test_a_link_opens_it_once_on_any_page(visit):
+def test_glossary_link_opens_dialog_once(visit):
     page = visit("home", "zh", glossary="W")
     assert "循环权重矩阵" in opened(page.app)
     page.app.get_by_key("lang").set_value("en").run()  # as any press that draws the page again
@@ -79,7 +79,7 @@ def test_a_link_opens_it_once_on_any_page(visit):
 
 
 @pytest.mark.parametrize("typed", ["", "![x](http://x.invalid/y.png)<script>|$", "\u202e" * 999])
-def test_a_strange_link_is_no_broken_page(visit, typed):
+def test_glossary_link_survives_hostile_input(visit, typed):
     page = visit("home", "en", glossary=typed)
     page.healthy()
     assert "![x](" not in opened(page.app)
@@ -89,7 +89,7 @@ def test_a_strange_link_is_no_broken_page(visit, typed):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_lesson_names_the_five_texts_once_above_its_sources(visit, lang):
+def test_lesson_names_five_texts_once_above_sources(visit, lang):
     page = visit("gates", lang, course="zh5")
     visible = [item.value for item in page.app.markdown]
     (position,) = [number for number, item in enumerate(visible) if item == five_texts(page.text)]

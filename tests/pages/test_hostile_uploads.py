@@ -55,7 +55,7 @@ PACKED = {
 
 
 @pytest.mark.parametrize("made", PACKED)
-def test_what_is_packed_is_named_and_stays_packed(made):
+def test_parse_rejects_packed_file_without_unpacking(made):
     make, kind = PACKED[made]
     content = make()
     assert len(content) < MAX_BYTES
@@ -73,7 +73,7 @@ def test_what_is_packed_is_named_and_stays_packed(made):
 @pytest.mark.parametrize(
     "lang", first_only(LANGUAGES)
 )  # the words: tests/ui/page/test_user_errors.py
-def test_the_page_says_it_and_goes_on(visit, lang):
+def test_page_reports_packed_file_and_accepts_next_one(visit, lang):
     page = visit("ar_fitting", lang, ar__real__source="csv", ar__real__view="correlations")
     others = page.charts()
     uploader = page.app.get("file_uploader")[0]
@@ -93,7 +93,7 @@ def test_the_page_says_it_and_goes_on(visit, lang):
 @pytest.mark.parametrize(
     "formula", ['=cmd|" /C calc"!A0', "=1+1", "+SUM(A1:A9)", "-2+3", "@SUM(A1)", "=HYPERLINK(1)"]
 )
-def test_a_formula_is_text(formula):
+def test_parse_treats_formula_as_text(formula):
     cells = [str(v) for v in NUMBERS]
     quoted = '"' + formula.replace('"', '""') + '"'
     problem = refused("\n".join(["x", *cells, quoted]).encode())
@@ -110,7 +110,7 @@ RUNS = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", " =1+1", "＝1+1", '=HYPERLINK("x")'
 PLAIN = ["-0.5", "+3", "-1e-5", "1", "a=b", "-", "=", "+", "word", "", "-12.5%"]
 
 
-def test_what_leaves_as_csv_runs_in_no_spreadsheet():
+def test_csv_export_escapes_formulas():
     """Tokens, legends and titles of axes can be a student's; numbers keep their sign."""
     names = [*RUNS, *PLAIN, *LATER]
     lengths = -np.arange(len(names), dtype=float)
@@ -139,13 +139,13 @@ def test_what_leaves_as_csv_runs_in_no_spreadsheet():
         (CSV + b"\n\xed\xa0\x80", "encoding", 42),  # half a surrogate pair
     ],
 )
-def test_another_encoding_is_named_with_its_row(content, code, row):
+def test_parse_rejects_other_encoding_with_row(content, code, row):
     problem = refused(content)
     assert (problem.code, problem.details["row"]) == (code, row)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_the_encodings_that_are_read(encoding):
+def test_parse_reads_supported_encodings(encoding):
     np.testing.assert_array_equal(column(parse(CSV.decode().encode(encoding)), "x"), NUMBERS)
 
 
@@ -166,7 +166,7 @@ def test_the_encodings_that_are_read(encoding):
          "an open quote", "one long cell", "one byte too many"],
 )  # fmt: skip
 @pytest.mark.timing
-def test_files_that_are_made_to_be_slow(content, code):
+def test_parse_handles_adversarial_files_within_three_seconds(content, code):
     started = time.thread_time()
     if code == "read":
         table = parse(content)
@@ -177,14 +177,14 @@ def test_files_that_are_made_to_be_slow(content, code):
     assert time.thread_time() - started < 3.0
 
 
-def test_the_cap_is_a_setting(monkeypatch):
+def test_parse_size_limit_is_configurable(monkeypatch):
     monkeypatch.setenv("SEQVIZ_UPLOAD_MB", "0.01")
     problem = refused(CSV + b"\n1" * 6000)
     assert (problem.code, problem.details["limit"]) == ("too_large", 10_485)
     assert column(parse(CSV), "x").size == 40
 
 
-def test_reading_a_file_counts(visit, monkeypatch):
+def test_page_upload_counts_toward_session_seconds(visit, monkeypatch):
     """A large file is read at each press: within the student's own seconds."""
     page = visit("ar_fitting", ar__real__source="csv")
     monkeypatch.setenv("SEQVIZ_SESSION_SECONDS", "1000")

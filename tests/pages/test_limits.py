@@ -62,7 +62,7 @@ def spend(page, monkeypatch) -> None:
 @pytest.mark.parametrize(
     "lang", first_only(LANGUAGES)
 )  # the words: tests/ui/page/test_user_errors.py
-def test_seconds_of_computing(visit, monkeypatch, lang):
+def test_seconds_limit_warns_in_bench_and_recovers(visit, monkeypatch, lang):
     """Over the limit: a sentence in that bench; then, by itself, the figure again."""
     page = opened(visit, lang)
     charts = page.charts()
@@ -79,7 +79,7 @@ def test_seconds_of_computing(visit, monkeypatch, lang):
     assert page.charts() == charts
 
 
-def test_another_student_does_not_notice(visit, monkeypatch):
+def test_seconds_limit_spares_other_session(visit, monkeypatch):
     """Two sessions in one process; and what the class has in its cache costs nobody anything."""
     greedy = opened(visit)
     seed = str(greedy.app.session_state["vg.reach.seed"])
@@ -94,7 +94,7 @@ def test_another_student_does_not_notice(visit, monkeypatch):
     assert figures(position)
 
 
-def test_without_a_limit_nobody_is_refused(visit):
+def test_seconds_limit_disabled_rejects_no_session(visit):
     page = opened(visit)
     assert not alerts(pressed(page, "gru", "rms"))["warning"]
     assert account(page).seconds.total > 0.1  # it says who goes first
@@ -104,7 +104,7 @@ def test_without_a_limit_nobody_is_refused(visit):
 @pytest.mark.parametrize(
     "lang", first_only(LANGUAGES)
 )  # the words: tests/ui/page/test_user_errors.py
-def test_tokens_of_text(visit, monkeypatch, lang, minilm):
+def test_token_limit_warns_in_bench_and_recovers(visit, monkeypatch, lang, minilm):
     # The text that a page opens with is read by the first visitor of this test and by nobody else,
     # whatever other tests have left or pushed out.
     monkeypatch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
@@ -148,7 +148,7 @@ def hold_another(name: str, report: Report, device: str) -> str:
 @pytest.mark.parametrize(
     "lang", first_only(LANGUAGES)
 )  # the words: tests/ui/page/test_user_errors.py
-def test_runs_in_the_queue(visit, monkeypatch, lang):
+def test_job_limit_warns_in_bench_and_recovers(visit, monkeypatch, lang):
     monkeypatch.setenv("SEQVIZ_DEVICE", "cpu")
     gate.clear()
     page, other = visit(SLUG, lang), visit(SLUG, lang)
@@ -183,7 +183,7 @@ def test_runs_in_the_queue(visit, monkeypatch, lang):
             queue.close()
 
 
-def test_a_run_that_gave_up_its_place_says_so(visit, monkeypatch):
+def test_job_queue_eviction_is_reported_in_bench(visit, monkeypatch):
     """Of two that wait for one student the second goes when the queue is full for another."""
     monkeypatch.setenv("SEQVIZ_DEVICE", "cpu")
     queue = jobs.JobQueue(capacity=2)
@@ -216,7 +216,8 @@ def test_a_run_that_gave_up_its_place_says_so(visit, monkeypatch):
         queue.close()
 
 
-def test_a_new_run_of_the_same_bench_takes_the_place_of_the_former():
+def test_job_queue_held_excludes_run_of_same_bench():
+    """A new run of the same bench takes the place of the former one."""
     gate.clear()
     queue = jobs.JobQueue()
     try:

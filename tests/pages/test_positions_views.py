@@ -160,7 +160,7 @@ SCENES = (*of_distance(), *of_schemes(), *of_simple())
 
 
 @pytest.mark.parametrize("place", range(len(SCENES)))
-def test_distances_and_schemes(place):
+def test_bench_matches_scene(place):
     scene, language = SCENES[place], LANGUAGES[place % 2]
     output = check(lesson, scene, language)
     root = f"√({scene.values.get('d_model')}/2)"
@@ -182,7 +182,7 @@ EFFECTS: tuple[tuple[dict[str, Any], set[str]], ...] = (
 
 
 @pytest.mark.parametrize("place", range(len(EFFECTS)))
-def test_two_orders(place):
+def test_effect_bench_matches_order_comparison(place):
     values, expected = EFFECTS[place]
     language, scheme = LANGUAGES[place % 2], orders.SCHEMES[place % 4]
     first = values.get("first", FIRST)
@@ -213,13 +213,13 @@ REFUSED = (
 
 
 @each(REFUSED)
-def test_no_words_and_no_table_are_refused(smollm2, scene, language):
+def test_bench_rejects_missing_words_and_table(smollm2, scene, language):
     check(lesson, scene, language)
 
 
 # ------------------------------------------------------------------------------------- real models
 @EACH
-def test_learned(minilm, language):
+def test_learned_bench_matches_position_table(minilm, language):
     result = positions.table("minilm")
     table, sines = result.table, encoding(512, 384).table
     views = {
@@ -251,7 +251,7 @@ def test_learned(minilm, language):
 
 
 @pytest.mark.parametrize(("how", "language"), [("own", "en"), ("shuffled", "zh")])
-def test_a_real_encoder(minilm, how, language):
+def test_encoder_bench_matches_reordered_text(minilm, how, language):
     above = {"effect.how": how} if how != "own" else {}
     second = orders.shuffle(FIRST, 1) if how == "shuffled" else SECOND
     for values in (
@@ -276,7 +276,7 @@ def test_a_real_encoder(minilm, how, language):
         assert beside(output) == {"previous_zero": message}
 
 
-def test_a_text_longer_than_the_table_is_said(minilm):
+def test_encoder_bench_reports_text_longer_than_table(minilm):
     bench = lesson.benches["encoder"]
     assert told(bench.run({"effect.first": "a b " * 400}), "first_tokens")
     assert not told(bench.run(), "first_tokens")
@@ -284,7 +284,7 @@ def test_a_text_longer_than_the_table_is_said(minilm):
 
 # -------------------------------------------------------------------------------- tiny Transformers
 @EACH
-def test_a_training_is_asked_for_and_shown(language):
+def test_task_bench_requests_training_and_shows_result(language):
     """What a training comes to is tested with the library; the button with that of ar_fitting."""
     values = {"task": "before", "letters": 6, "causal": True, "seed": 2}
     settings, result = OrderSettings("before", 6, True, 2), order_result()

@@ -33,7 +33,7 @@ def waves(page) -> dict:
     return sent
 
 
-def test_the_page_shows_what_the_benches_give(visit):
+def test_page_matches_bench_output(visit):
     settings = {
         "distance.view": "rotation", "distance.offset": 7, "learned.view": "path",
         "schemes.view": "alibi", "schemes.heads": 12, "effect.view": "maps", "effect.causal": True,
@@ -43,7 +43,7 @@ def test_the_page_shows_what_the_benches_give(visit):
     every_bench_shows(page, lesson, settings, "zh")
 
 
-def test_a_head_that_is_there_no_more(visit):
+def test_schemes_bench_draws_when_chosen_head_is_removed(visit):
     """The slider of heads is moved below the chosen head."""
     page = opened(visit, schemes__view="alibi", schemes__heads=12, schemes__head=11)
     for heads in (5, 1, 3):
@@ -65,7 +65,7 @@ BEYOND = (
 
 
 @pytest.mark.parametrize(("values", "lang"), zip(ENDS, LANGUAGES, strict=True))
-def test_a_link_sets_what_the_browser_draws(visit, values, lang):
+def test_waves_link_sets_client_values(visit, values, lang):
     page = opened(visit, lang, **{f"waves__{name}": value for name, value in values.items()})
     assert waves(page)["values"] == {**WAVES, **values}
     request = {f"po.waves.{k}": controls.encoded(v) for k, v in values.items()}
@@ -82,7 +82,7 @@ def test_a_link_sets_what_the_browser_draws(visit, values, lang):
 
 
 @pytest.mark.parametrize("raw", BEYOND)
-def test_a_link_with_something_impossible_falls_back(visit, raw):
+def test_waves_link_falls_back_on_impossible_value(visit, raw):
     page = visit(SLUG, **{f"po__waves__{name}": text for name, text in raw.items()})
     assert waves(page)["values"] == WAVES
     assert page.address == {"lang": page.text.lang}
@@ -118,7 +118,7 @@ def told(monkeypatch):
     return tell
 
 
-def test_what_the_browser_reports_is_in_the_link_and_in_the_code(visit, told):
+def test_waves_report_updates_link_and_code(visit, told):
     page = opened(visit)
     told(page, {**WAVES, "positions": 100, "d_model": 6, "base": 300, "layout": "halves"})
     assert page.address == {
@@ -146,7 +146,7 @@ RUBBISH = (
 )  # fmt: skip
 
 
-def test_rubbish_from_the_browser_changes_nothing_and_what_is_possible_is_taken(visit, told):
+def test_waves_report_drops_invalid_values_and_keeps_valid_ones(visit, told):
     page = opened(visit, waves__d_model=9)
     before = waves(page), page.lesson.sources()["waves"]
     for values in RUBBISH:
@@ -156,7 +156,7 @@ def test_rubbish_from_the_browser_changes_nothing_and_what_is_possible_is_taken(
     assert state == {"po.waves.d_model": 10, "po.waves.layout": "halves"}
 
 
-def test_a_report_that_is_no_mapping_is_no_report(monkeypatch):
+def test_waves_report_ignores_non_mapping_state(monkeypatch):
     """What the component's own callback makes of the state that it finds."""
     import streamlit as st
 
@@ -170,7 +170,7 @@ def test_a_report_that_is_no_mapping_is_no_report(monkeypatch):
 
 
 # ----------------------------------------------------------------------------------- odd sentences
-def test_too_many_words_are_one_sentence(visit):
+def test_effect_bench_warns_about_too_many_words(visit):
     page = opened(visit, "zh", effect__second=" ".join(f"w{k}" for k in range(25)))
     expected = page.text(f"{SLUG}.problem.many_words", limit=24)
     assert page.warned() == alerts(bench(page.app, "effect"))["warning"] == [expected]
@@ -179,7 +179,7 @@ def test_too_many_words_are_one_sentence(visit):
 
 
 # ------------------------------------------------------------------------ a model that is not here
-def test_a_model_that_cannot_be_had_leaves_the_rest_whole(visit, minilm, smollm2, nowhere):
+def test_page_without_model_keeps_other_benches(visit, minilm, smollm2, nowhere):
     page = opened(visit, "zh")
     sentence = page.text("problem.unreachable", model="all-MiniLM-L6-v2", name="@").split("@")[0]
     (warning,) = page.warned()
@@ -193,7 +193,7 @@ def test_a_model_that_cannot_be_had_leaves_the_rest_whole(visit, minilm, smollm2
     assert page.app.button(key="po.learned.again").label == page.text("work.again")
 
 
-def test_a_model_that_no_bench_above_waits_for_is_fetched_here(visit, minilm, smollm2, monkeypatch):
+def test_encoder_bench_loads_its_own_model(visit, minilm, smollm2, monkeypatch):
     """The bench of the learned table leads for its own model only."""
     monkeypatch.setattr(pretrained, "_loaded", {})  # on the disk, not in memory
     page = opened(visit, learned__model="smollm2")
@@ -202,7 +202,7 @@ def test_a_model_that_no_bench_above_waits_for_is_fetched_here(visit, minilm, sm
     assert pretrained.loaded("minilm")
 
 
-def test_two_models_that_cannot_be_had_say_so_each_for_itself(visit, minilm, smollm2, nowhere):
+def test_page_reports_each_unreachable_model(visit, minilm, smollm2, nowhere):
     page = opened(visit, learned__model="smollm2")
     for name, title in (("learned", "SmolLM2-135M-Instruct"), ("encoder", "all-MiniLM-L6-v2")):
         (warning,) = alerts(bench(page.app, name))["warning"]

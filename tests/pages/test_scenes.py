@@ -34,7 +34,7 @@ UNTAKEN = Scene("back", {"taken": 0}, unrolled_graph, notes=("not_begun",))
 
 
 @each((REACH, GATES, UNTAKEN, Scene("race", {"seed": 5}, waits="train")))
-def test_a_table_of_scenes(scene, language):
+def test_check_accepts_valid_scenes(scene, language):
     check(lesson, scene, language)
 
 
@@ -53,6 +53,6 @@ def test_a_table_of_scenes(scene, language):
     ],
     ids=str,
 )
-def test_a_wrong_table_is_found(wrong):
+def test_check_rejects_wrong_scene(wrong):
     with pytest.raises(AssertionError):
         check(lesson, wrong)

@@ -38,7 +38,7 @@ def settled(hidden: int, seed: int) -> tuple[np.ndarray, NetworkSettings]:
     return ar.simulate((0.8,), n=500, seed=1).values, settings
 
 
-def test_a_run_of_ones_own_scores_on_data_held_out():
+def test_networks_bench_scores_own_run_on_held_out_data():
     values, settings = settled(4, 3)
     fitted = fit_network(values, settings)
     # least squares on the same training data (the first 60% of the targets), scored on the same
@@ -58,7 +58,7 @@ def test_a_run_of_ones_own_scores_on_data_held_out():
     assert sum(any(verdict.fullmatch(note) for verdict in verdicts) for note in out.notes) == 1
 
 
-def test_equal_wishes_cost_one_run(visit):
+def test_networks_bench_reuses_equal_run(visit):
     """Whoever comes with the settings of a run that somebody has made sees its result at once."""
     values, settings = settled(8, 17)
     job = jobs.queue_for("cpu").submit(
@@ -78,7 +78,7 @@ LONG = {"ar__networks__preset": "own", "ar__networks__cell": "lstm", "ar__networ
         "ar__networks__epochs": "1000", "ar__networks__hidden": "64"}  # fmt: skip
 
 
-def test_a_run_shows_its_progress_and_can_be_cancelled(visit):
+def test_networks_bench_shows_progress_and_cancels(visit):
     page = visit(SLUG, ar__networks__seed="99", **LONG)
     page.app.get_by_key("ar.networks.start").click().run()
     (job,) = jobs.queue_for("cpu")._active()
@@ -96,7 +96,7 @@ def test_a_run_shows_its_progress_and_can_be_cancelled(visit):
     assert not bench(page.app, "networks").get("progress")
 
 
-def test_the_queue_tells_the_place_and_when_it_is_full(visit):
+def test_networks_bench_reports_queue_position_and_full_queue(visit):
     """The worker is busy with somebody else's run, and others wait before this visitor."""
     worker = jobs.queue_for("cpu")
     values = ar.simulate((0.8,), n=1000, seed=0).values
@@ -146,7 +146,7 @@ print(sorted({"torch", "transformers"} & set(sys.modules)))
 """
 
 
-def test_looking_at_a_lesson_does_not_load_torch():
+def test_lesson_visit_imports_no_torch():
     """Whether somebody has trained already must not cost the first visitor two seconds."""
     done = subprocess.run(
         [sys.executable, "-c", LOOK], cwd=ASSETS.parent, capture_output=True, text=True,

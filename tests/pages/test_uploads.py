@@ -64,13 +64,13 @@ def give(page, content: bytes, name: str = "mine.csv"):
     return bench(page.app, "real")
 
 
-def test_every_refusal_is_tried():
+def test_upload_cases_cover_every_problem_code():
     # no_such_column cannot be reached: the page offers only columns that the file has
     assert set(FILES) == set(PROBLEM_CODES) - {"no_such_column"}
 
 
 @pytest.mark.parametrize("turn", first_only(range(2)))
-def test_a_refusal_word_for_word(visit, turn):
+def test_upload_refusal_matches_sentence(visit, turn):
     """On one page in each language, in turn."""
     pages = [visit(SLUG, lang, ar__real__source="csv") for lang in LANGUAGES]
     others = pages[0].charts()
@@ -109,7 +109,7 @@ REMARKED = {
 }  # fmt: skip
 
 
-def test_a_sentence_for_every_remark():
+def test_upload_remarks_have_sentences():
     for lang in LANGUAGES:
         own = Text(lang).table(f"{SLUG}.note")
         assert {f"own_{code}" for code in upload.REMARK_CODES} == set(REMARKED)
@@ -117,7 +117,7 @@ def test_a_sentence_for_every_remark():
 
 
 @pytest.mark.parametrize("turn", first_only(range(2)))
-def test_what_a_file_says_against_equal_steps_stands_above_the_figure(visit, turn):
+def test_upload_remark_is_shown_with_figure(visit, turn):
     """One sentence each, and nothing else on the page is lost."""
     pages = [visit(SLUG, lang, ar__real__source="csv") for lang in LANGUAGES]
     others = pages[0].charts()
@@ -134,7 +134,7 @@ def test_what_a_file_says_against_equal_steps_stands_above_the_figure(visit, tur
         assert page.charts() == others + 1
 
 
-def test_a_file_with_the_newest_row_first_is_forecast_forward(visit):
+def test_upload_with_newest_row_first_is_reversed(visit):
     page = visit(SLUG, ar__real__source="csv", ar__real__view="correlations")
     forward = figures(give(page, lines("when,level", *DATED)))
     backward = figures(give(page, REMARKED["own_newest_first"]))
@@ -142,13 +142,13 @@ def test_a_file_with_the_newest_row_first_is_forecast_forward(visit):
     assert "[::-1]" in page.lesson.sources()["real"]
 
 
-def test_the_axis_names_the_column(visit):
+def test_upload_axis_names_column(visit):
     page = visit(SLUG, ar__real__source="csv")
     (figure,) = figures(give(page, lines("when,level <b>", *DATED)))
     assert "(level &lt;b&gt;)" in figure["layout"]["yaxis"]["title"]["text"]
 
 
-def test_a_good_file_is_drawn_as_it_is(visit):
+def test_upload_draws_valid_file_in_every_view(visit):
     page = visit(SLUG, "zh", ar__real__source="csv")
     assert page.text(f"{SLUG}.hint.csv") in alerts(bench(page.app, "real"))["info"]
     give(page, lines("when,level", *ROWS))
@@ -161,7 +161,8 @@ def test_a_good_file_is_drawn_as_it_is(visit):
             assert "120" in figure["layout"]["meta"]["alt"]
 
 
-def test_the_column_that_varies_is_offered_and_another_can_be_chosen(visit):
+def test_upload_column_menu_changes_figure(visit):
+    """The column that varies is offered, and another can be chosen."""
     page = visit(SLUG, ar__real__source="csv")
     position = give(page, lines("a,b", *(f"{v:.3f},{-2 * v:.3f}" for v in VALUES)))
     (menu,) = [box for box in position.selectbox if box.key == "ar.real.column"]
@@ -174,7 +175,7 @@ def test_the_column_that_varies_is_offered_and_another_can_be_chosen(visit):
     assert figures(bench(page.app, "real")) != first
 
 
-def test_another_file_with_other_columns(visit):
+def test_upload_of_second_file_resets_column(visit):
     """The column chosen in the first file does not exist in the second."""
     page = visit(SLUG, ar__real__source="csv")
     give(page, lines("a,b", *(f"{v:.3f},{2 * v:.3f}" for v in VALUES)))
@@ -184,7 +185,7 @@ def test_another_file_with_other_columns(visit):
     assert len(figures(position)) == 1
 
 
-def test_taking_the_file_away_brings_the_hint_back(visit):
+def test_upload_removal_restores_hint(visit):
     page = visit(SLUG, ar__real__source="csv")
     give(page, lines("when,level", *ROWS))
     page.app.get("file_uploader")[0].set_value(None)
@@ -193,14 +194,14 @@ def test_taking_the_file_away_brings_the_hint_back(visit):
     assert alerts(bench(page.app, "real"))["info"] == [page.text(f"{SLUG}.hint.csv")]
 
 
-def test_a_file_too_short_for_the_horizon(visit):
+def test_upload_rejects_file_too_short_for_horizon(visit):
     page = visit(SLUG, ar__real__source="csv", ar__real__horizon="50", ar__real__model="12")
     position = give(page, lines("x", *(f"{v:.3f}" for v in VALUES[:60])))
     words = page.text(f"{SLUG}.problem.too_short_to_forecast", horizon=50, steps=60)
     assert alerts(position)["warning"] == [words]
 
 
-def test_the_shortest_file_that_is_read(visit):
+def test_upload_draws_shortest_accepted_file(visit):
     page = visit(SLUG, ar__real__source="csv", ar__real__horizon="1")
     give(page, lines("x", *(f"{v:.3f}" for v in VALUES[:30])))
     for view in VIEWS:
@@ -219,7 +220,7 @@ STRANGE = {
 }
 
 
-def test_strange_series_are_drawn_or_refused_in_words(visit):
+def test_upload_draws_or_rejects_degenerate_series(visit):
     page = visit(SLUG, "zh", ar__real__source="csv")
     for name, values in STRANGE.items():
         give(page, lines("x", *(repr(float(v)) for v in values)), f"{name}.csv")
@@ -231,7 +232,7 @@ def test_strange_series_are_drawn_or_refused_in_words(visit):
             assert all(HAN.search(sentence) for sentence in warned), (name, view, warned)
 
 
-def test_a_column_name_is_a_name_and_no_markup(visit):
+def test_upload_column_name_is_escaped(visit):
     """In the menu as it is; in a sentence it must not be filled in again, nor run."""
     page = visit(SLUG, ar__real__source="csv")
     values = [f"{v:.3f}" for v in VALUES[:60]]

@@ -154,7 +154,7 @@ SAID = (
     ("language", "bench", "values", "figure", "readouts", "notes", "said"),
     [(LANGUAGES[index % 2], *row) for index, row in enumerate(SAID)],
 )
-def test_what_a_bench_says(language, bench, values, figure, readouts, notes, said):
+def test_bench_matches_expected_output(language, bench, values, figure, readouts, notes, said):
     out = check(lesson, Scene(bench, values, figure, list(readouts), notes), language)
     result = {name: readout.value for name, readout in out.readouts.items()}
     assert {**result, **{n: v for n, v in readouts.items() if v == ROUNDING}} == readouts
@@ -165,7 +165,7 @@ def test_what_a_bench_says(language, bench, values, figure, readouts, notes, sai
         assert not out.notes
 
 
-def test_numbers_made_of_rounding_are_small_and_have_few_digits():
+def test_readouts_of_rounding_errors_have_few_digits():
     paths = lesson.benches["paths"].run({"printed": True, "steps": 5, "t": 5}).readouts
     assert re.fullmatch(unbroken(r"0|\d\.\d × 10⁻¹[⁵⁶⁷⁸]"), paths["mismatch"].value)
     assert re.fullmatch(
@@ -176,7 +176,7 @@ def test_numbers_made_of_rounding_are_small_and_have_few_digits():
     assert re.fullmatch(unbroken(r"0°|\d\.\d\d × 10⁻[⁶⁷⁸⁹]°"), angle)
 
 
-def test_the_gain_of_the_non_normal_preset_does_not_apply():
+def test_reach_bench_ignores_gain_of_non_normal_preset():
     item, other = (
         lesson.benches["reach"].run({"init": "non_normal", **more}).readouts
         for more in ({}, {"gain": 2.0})
@@ -185,7 +185,7 @@ def test_the_gain_of_the_non_normal_preset_does_not_apply():
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_seconds_that_are_said_are_those_of_the_badge(lang):
+def test_race_bench_hint_matches_measured_seconds(lang):
     """The race at the default settings came with the app, and its badge says how long it took."""
     shipped = precomputed.find(recall.compare, {"settings": recall.RecallSettings()})
     message = re.search(
@@ -204,7 +204,7 @@ def ending(sentences: list[str]) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("lang", "cell"), [("en", "linear"), ("zh", "rnn")])
-def test_stepping_back_through_time(lang, cell):
+def test_back_bench_equation_matches_recursion(lang, cell):
     total = bptt.recursion(GradientExperiment(cell, 4, 2, gain=0.8, loss="mean", seed=1)).total
     back = lesson.benches["back"]
     for taken in (1, 2, 3, 4):
@@ -222,5 +222,5 @@ def test_stepping_back_through_time(lang, cell):
     for text in ("", "two words")
     for bench, stem in (("reach", ""), ("pairs", "reach."), ("cut", "reach."))
 ])  # fmt: skip
-def test_a_sentence_too_short_is_refused_where_it_is_read(scene, language):
+def test_bench_rejects_too_short_sentence(scene, language):
     check(lesson, scene, language)

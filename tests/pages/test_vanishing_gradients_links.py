@@ -47,19 +47,19 @@ def opened(visit, lang: str = "en", **link: object):
         }),
     ],
 )  # fmt: skip
-def test_the_page_shows_what_its_benches_show(visit, lang, link):
+def test_page_matches_bench_output(visit, lang, link):
     page = opened(visit, lang, **{name.replace(".", "__"): value for name, value in link.items()})
     every_bench_shows(page, lesson, link, lang)
 
 
-def test_the_gain_is_gone_where_it_does_not_apply(visit):
+def test_page_hides_gain_for_non_normal_preset(visit):
     page = opened(visit, reach__init="non_normal", reach__gain=2.0)
     assert "vg.reach.gain" not in sliders(page.app)
     output = lesson.benches["reach"].run({"init": "non_normal"}, style=Style(LIVE))
     shows(page, "reach", output)
 
 
-def test_a_sentence_too_short_is_one_warning_where_it_is_read(visit):
+def test_page_warns_about_short_sentence_in_reading_benches(visit):
     """On the bench with the sentence and the two that study the same network; nowhere else."""
     page = opened(visit, "zh", reach__signal="sentence")
     assert len(figures(bench(page.app, "reach"))) == 1
@@ -75,7 +75,7 @@ def test_a_sentence_too_short_is_one_warning_where_it_is_read(visit):
 
 
 # ----------------------------------------------------------------------------- step back, by hand
-def test_stepping_back_through_time(visit):
+def test_back_bench_slider_steps_through_time(visit):
     page = opened(visit)
     for taken in (0, 1, 4):
         page.run(vg__back__taken=taken)
@@ -87,7 +87,7 @@ def test_stepping_back_through_time(visit):
     assert not alerts(bench(page.app, "back"))["warning"]
 
 
-def test_a_shorter_network_takes_the_last_step_with_it(visit):
+def test_back_bench_clamps_step_to_shorter_network(visit):
     page = opened(visit, back__steps=6, back__taken=6)
     page.run(vg__back__steps=3)
     assert page.value("back", "taken") == 3
@@ -97,7 +97,7 @@ def test_a_shorter_network_takes_the_last_step_with_it(visit):
 
 # --------------------------------------------------------------------------------------- the race
 @pytest.mark.parametrize(("lang", "task"), [("en", "first"), ("zh", "adding")])
-def test_a_small_race(visit, on_the_cpu, lang, task):
+def test_race_bench_trains_and_shows_result(visit, on_the_cpu, lang, task):
     suffix = "" if task == "first" else "_adding"
     link = {
         "task": task, "delay": 2, "cells": ("rnn", "gru"), "hidden": 8, "seed": 3,
@@ -147,7 +147,7 @@ def test_a_small_race(visit, on_the_cpu, lang, task):
     assert "vg.race.start" not in [button.key for button in page.app.button]
 
 
-def test_how_far_each_cell_came():
+def test_race_bench_reports_longest_delay_per_cell():
     link = {"view": "ladder", "cells": ("rnn", "gru"), "seed": 5}
     untrained = lesson.benches["race"].run(link)
     assert untrained.waits
@@ -159,7 +159,7 @@ def test_how_far_each_cell_came():
     assert untrained.code.split("\n\n")[1].removesuffix("figure\n") in trained.code
 
 
-def test_the_link_of_a_bench_carries_the_network_it_studies(visit):
+def test_link_dialog_includes_upstream_network(visit):
     page = opened(visit, reach__gain=0.7, cut__window=6, gates__update=0.4)
     page.app.get_by_key("vg.cut.link").click().run()
     (panel,) = (node for node in walk(page.app._tree) if node.type == "dialog")

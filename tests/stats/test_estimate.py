@@ -43,7 +43,7 @@ def sample(*shape: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("n", [2, 3, 12, 400])
-def test_a_mean_has_the_interval_of_student(n):
+def test_mean_ci_uses_student_t(n):
     values = sample(n)
     estimate = mean_ci(values, source="texts")
     low, high = stats.t.interval(0.95, n - 1, values.mean(), stats.sem(values))
@@ -53,7 +53,7 @@ def test_a_mean_has_the_interval_of_student(n):
     assert all(type(end) is float for end in (estimate.mean, *estimate.ci))
 
 
-def test_nan_is_left_out_column_by_column():
+def test_mean_ci_omits_nan_per_column():
     values = sample(9, 4)
     values[3:, 1] = values[1:, 2] = values[:, 3] = np.nan
     with warnings.catch_warnings():
@@ -71,7 +71,7 @@ def test_nan_is_left_out_column_by_column():
     np.testing.assert_allclose(along.mean, estimate.mean)
 
 
-def test_a_paired_difference_is_the_t_test_of_pairs():
+def test_paired_difference_matches_paired_t_test():
     a, b = sample(30, 1)[:, 0], sample(30)
     result, expected = paired_difference(a, b), stats.ttest_rel(a, b).confidence_interval()
     assert (result.mean, *result.ci) == pytest.approx((np.mean(a - b), *expected))
@@ -80,7 +80,7 @@ def test_a_paired_difference_is_the_t_test_of_pairs():
 
 
 @pytest.mark.parametrize(("correct", "n"), [(0, 10), (3, 10), (10, 10), (615, 1000)])
-def test_a_share_has_the_interval_of_wilson(correct, n):
+def test_share_ci_matches_wilson(correct, n):
     estimate = share_ci(correct / n, n)
     expected = stats.binomtest(correct, n).proportion_ci(method="wilson")
     assert estimate.ci == pytest.approx((expected.low, expected.high), abs=1e-9)
@@ -91,7 +91,7 @@ def test_a_share_has_the_interval_of_wilson(correct, n):
     assert np.isnan([end[1:] for end in row.ci]).all()
 
 
-def test_a_crossed_difference_adds_both_variances():
+def test_crossed_difference_adds_both_variances():
     a, b = sample(4, 50), np.random.RandomState(5).normal(2, 1, (4, 50))
     each = a - b
     half = stats.t.ppf(0.975, 3) * np.hypot(stats.sem(each.mean(0)), stats.sem(each.mean(1)))
@@ -108,7 +108,7 @@ def test_a_crossed_difference_adds_both_variances():
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(8, 60), (5, 5)])
-def test_a_crossed_difference_holds_the_truth_where_rows_and_columns_vary(rows, columns):
+def test_crossed_difference_covers_truth_with_row_and_column_effects(rows, columns):
     rng, held = np.random.RandomState(1), 0
     for _ in range(1000):
         effects = rng.normal(0, 1, (rows, 1)) + rng.normal(0, 1, columns)
@@ -118,7 +118,7 @@ def test_a_crossed_difference_holds_the_truth_where_rows_and_columns_vary(rows, 
     assert held >= 0.94 * 1000
 
 
-def test_a_ratio_of_sums_has_the_interval_of_the_bootstrap():
+def test_ratio_ci_matches_bootstrap():
     random = np.random.RandomState(0)
     wholes = random.randint(1, 40, 200)
     parts = random.binomial(wholes, 0.3)
@@ -136,7 +136,7 @@ def test_a_ratio_of_sums_has_the_interval_of_the_bootstrap():
     ("low", "high", "verdict"),
     [(1, 2, "more"), (-2, -1, "less"), (-1, 1, "null"), (0, 1, "null"), (np.nan, np.nan, "null")],
 )
-def test_a_verdict_is_the_side_of_zero(low, high, verdict):
+def test_estimate_verdict_follows_sign_of_interval(low, high, verdict):
     estimate = Estimate((low + high) / 2, low, high, 9)
     assert estimate.verdict == verdict
     assert estimate.is_significant == (verdict != "null")
@@ -146,7 +146,7 @@ def test_a_verdict_is_the_side_of_zero(low, high, verdict):
     assert turned.high - turned.mean == pytest.approx(estimate.mean - estimate.low, nan_ok=True)
 
 
-def test_estimates_are_stacked_scaled_and_limited():
+def test_estimate_stacks_scales_and_clips():
     items = [mean_ci(sample(n), source="seeds") for n in (2, 5, 9)]
     result = stack(items)
     assert (result.n.tolist(), result.source) == ([2, 5, 9], "seeds")
@@ -158,7 +158,7 @@ def test_estimates_are_stacked_scaled_and_limited():
 
 
 @given(arrays(float, st.integers(2, 20), elements=NUMBERS), st.floats(-1e3, 1e3))
-def test_an_interval_holds_its_mean_and_moves_with_the_values(values, shift):
+def test_mean_ci_contains_mean_and_is_shift_equivariant(values, shift):
     estimate, moved = mean_ci(values), mean_ci(values + shift)
     assert estimate.low <= estimate.mean <= estimate.high
     tolerance = 1e-6 * max(1.0, abs(shift), np.abs(values).max())
@@ -168,7 +168,7 @@ def test_an_interval_holds_its_mean_and_moves_with_the_values(values, shift):
 
 
 @given(st.integers(1, 10**6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_a_share_lies_in_its_interval_and_that_within_0_and_1(counts):
+def test_share_ci_contains_share_and_stays_within_0_and_1(counts):
     correct, n = counts
     estimate, other = share_ci(correct / n, n), share_ci(1 - correct / n, n)
     assert 0 <= estimate.low <= estimate.mean + 1e-12
@@ -176,7 +176,7 @@ def test_a_share_lies_in_its_interval_and_that_within_0_and_1(counts):
     assert other.ci == pytest.approx((1 - estimate.high, 1 - estimate.low), abs=1e-9)
 
 
-def test_only_stats_makes_intervals():
+def test_intervals_are_computed_only_in_stats():
     """No other module knows a quantile, or a standard deviation of a sample divided by n - 1."""
     for path in sorted(ROOT.rglob("*.py")):
         name = path.relative_to(ROOT).as_posix()
@@ -194,6 +194,6 @@ def test_only_stats_makes_intervals():
             assert not any((used in MAKERS, student, quantile, divided)), where
 
 
-def test_what_stays_elsewhere_is_still_there():
+def test_interval_exceptions_are_still_needed():
     for name in ELSEWHERE:
         assert any(maker in (ROOT / name).read_text("utf-8") for maker in MAKERS), name

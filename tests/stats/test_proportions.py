@@ -27,7 +27,7 @@ def cases(both: int, only_first: int, only_second: int, neither: int) -> tuple:
 @pytest.mark.parametrize(
     ("right", "trials"), [(0, 10), (3, 10), (10, 10), (615, 1000), (1000, 1000)]
 )
-def test_wilson_is_that_of_statsmodels(right, trials):
+def test_wilson_matches_statsmodels(right, trials):
     from statsmodels.stats.proportion import proportion_confint
 
     expected = proportion_confint(right, trials, alpha=0.05, method="wilson")
@@ -42,7 +42,7 @@ def test_wilson_is_that_of_statsmodels(right, trials):
     )
 
 
-def test_shares_count_the_answers_that_are_there():
+def test_shares_ignore_missing_answers():
     probability = np.array([[0.9, 0.5, 0.49, np.nan], [np.nan] * 4])
     right = proportions.answers_right(probability, np.array([True, True, False, True]))
     np.testing.assert_array_equal(right[0], [1, 0, 1, np.nan])  # even odds are "negative"
@@ -55,7 +55,7 @@ def test_shares_count_the_answers_that_are_there():
     assert proportions.counted(right[1]).n == 0
 
 
-def test_no_cases_and_impossible_ones():
+def test_proportion_is_nan_without_cases_and_rejects_invalid_counts():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         none = [
@@ -73,7 +73,7 @@ def test_no_cases_and_impossible_ones():
             proportions.of(correct, n)
 
 
-def test_running_is_the_proportion_of_each_beginning():
+def test_running_matches_proportion_of_each_prefix():
     right = np.random.RandomState(1).rand(40) < 0.7
     result = proportions.running(right)
     assert result.n.tolist() == list(range(1, 41))
@@ -85,7 +85,7 @@ def test_running_is_the_proportion_of_each_beginning():
         np.testing.assert_allclose(ends, (expected.low, expected.high), rtol=1e-14)
 
 
-def test_majority_is_learned_in_training():
+def test_majority_uses_training_labels():
     test = np.array([True] * 3 + [False] * 7)
     assert proportions.majority(np.array([True, True, False]), test).correct == 3
     assert proportions.majority(np.array([False, True, False]), test).correct == 7
@@ -98,7 +98,7 @@ def test_majority_is_learned_in_training():
 @pytest.mark.parametrize(
     "counts", [(1500, 61, 38, 401), (5, 3, 3, 0), (0, 9, 0, 1), (0, 1, 2, 0), (2, 0, 0, 2)]
 )
-def test_mcnemar_against_the_sum_and_statsmodels(counts):
+def test_mcnemar_matches_binomial_sum_and_statsmodels(counts):
     from statsmodels.stats.contingency_tables import mcnemar as theirs
 
     both, only_first, only_second, neither = counts
@@ -139,14 +139,14 @@ def exact_power(first: float, second: float, share: float, n: int) -> float:
         (0.93, 0.88, 0.055, 0.91),  # one-sided
     ],
 )
-def test_the_sample_size_has_the_power_it_promises(first, second, discordant, most):
+def test_needed_n_reaches_promised_power(first, second, discordant, most):
     n = proportions.needed_n(first, second, discordant)
     share = first * (1 - second) + second * (1 - first) if discordant is None else discordant
     assert 0.8 <= exact_power(first, second, share, int(n)) < most
     assert n == proportions.needed_n(second, first, discordant)
 
 
-def test_sample_sizes_at_the_edge():
+def test_needed_n_handles_edge_cases():
     assert proportions.needed_n(0.8, 0.8) == inf
     # As few disagreements as there can be: each of them falls to the same side.
     assert proportions.needed_n(0.8, 0.7, 0.1) < proportions.needed_n(0.8, 0.7, 0.3)
@@ -158,7 +158,7 @@ def test_sample_sizes_at_the_edge():
 # --- confusion ----------------------------------------------------------------------------------
 
 
-def test_confusion_is_that_of_sklearn():
+def test_confusion_matches_sklearn():
     from sklearn.metrics import confusion_matrix
 
     random = np.random.RandomState(2)
@@ -168,7 +168,7 @@ def test_confusion_is_that_of_sklearn():
 
 
 @pytest.mark.parametrize("actual", [[0] * 5 + [1] * 3, [0] * 4])
-def test_confusion_of_one_who_never_says_positive(actual):
+def test_confusion_handles_no_positive_predictions(actual):
     confusion = proportions.confusion(np.array(actual, bool), np.zeros(len(actual), bool))
     assert confusion.counts.tolist() == [[actual.count(0), 0], [actual.count(1), 0]]
 
@@ -184,19 +184,19 @@ def test_confusion_of_one_who_never_says_positive(actual):
         ((5, 20, 2, 5), "real", (25 / 32, 7 / 32, 22 / 32)),
     ],
 )
-def test_the_verdict_on_two_systems(counts, verdict, shares):
+def test_mcnemar_returns_verdict_and_needed_n(counts, verdict, shares):
     paired = proportions.mcnemar(*cases(*counts))
     assert (paired.verdict, paired.needed) == (verdict, proportions.needed_n(*shares))
 
 
-def test_cases_on_which_one_says_nothing_are_no_comparison():
+def test_compared_omits_cases_with_nan():
     first, second = np.array([1.0, 0.0, np.nan, 1.0]), np.array([0.0, 0.0, 1.0, np.nan])
     assert proportions.compared(first, second) == proportions.mcnemar(
         np.array([True, False]), np.array([False, False])
     )
 
 
-def test_the_cases_that_are_right_are_counted_by_row():
+def test_counted_returns_correct_cases_per_row():
     rows = proportions.counted(np.array([1.0, 1, 0])), proportions.counted(np.array([np.nan]))
     assert [row.correct for row in rows] == [2, 0]
     shares = proportions.Proportion(np.array([0.25, np.nan]), np.zeros(2), np.ones(2), 8)

@@ -42,13 +42,13 @@ def run(source, solved: bool) -> None:
         exec(compile(cell, source.name, "exec"), variables)
 
 
-def test_every_lesson_has_two():
+def test_notebooks_number_two_per_lesson():
     assert {path.stem for path in SOURCES} == {
         f"{s}-{n}" for s in build_teaching.SLUGS for n in (1, 2)
     }
 
 
-def test_the_folder_has_what_the_sources_make():
+def test_notebooks_match_sources():
     """`python -m tools.build_teaching` builds them."""
     there = {path: path.read_text("utf-8") for path in build_teaching.NOTEBOOKS.glob("*.ipynb")}
     assert there == build_teaching.built()
@@ -56,7 +56,7 @@ def test_the_folder_has_what_the_sources_make():
 
 @each
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_notebook_is_valid_and_in_one_language(source, lang):
+def test_notebook_is_valid_and_in_one_language(source, lang):
     book = nbformat.reads(build_teaching.notebook(source.read_text("utf-8"), lang), as_version=4)
     nbformat.validate(book)
     words = [cell.source for cell in book.cells if cell.cell_type == "markdown"]
@@ -67,12 +67,12 @@ def test_a_notebook_is_valid_and_in_one_language(source, lang):
 
 
 @by_day
-def test_the_solution_passes_the_check(source, capsys):
+def test_notebook_solution_passes_checks(source, capsys):
     run(source, solved=True)
 
 
 @by_day
-def test_nothing_is_passed_that_is_not_done(source, capsys):
+def test_notebook_checks_reject_unsolved_tasks(source, capsys):
     """With the tasks as they are given, a cell below them fails."""
     assert any("..." in cell for cell in code(source, solved=False))
     with pytest.raises((AssertionError, TypeError, ValueError)):
@@ -82,7 +82,7 @@ def test_nothing_is_passed_that_is_not_done(source, capsys):
 @pytest.mark.nightly
 @each
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_it_runs_in_a_kernel(source, lang):
+def test_notebook_solution_runs_in_kernel(source, lang):
     """As a teacher would: the solved notebook from the first cell to the last."""
     solved = build_teaching.notebook(source.read_text("utf-8"), lang, solved=True)
     book = nbformat.reads(solved, as_version=4)

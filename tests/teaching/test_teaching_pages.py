@@ -44,7 +44,7 @@ def said(link: str) -> str:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("slug", build_teaching.SLUGS)
-def test_every_link_sets_its_bench(slug, lang):
+def test_page_links_set_bench_in_page_language(slug, lang):
     links = build_teaching.links(page(slug, lang))
     assert len(links) >= 6
     for link in links:
@@ -54,7 +54,7 @@ def test_every_link_sets_its_bench(slug, lang):
 
 
 @pytest.mark.parametrize(("slug", "lang"), alternate(build_teaching.SLUGS))
-def test_every_number_is_what_the_bench_shows(slug, lang):
+def test_page_numbers_match_bench(slug, lang):
     promised = list(build_teaching.promises(page(slug, lang)))
     assert len(promised) >= 12
     for item in promised:
@@ -72,7 +72,7 @@ def test_every_number_is_what_the_bench_shows(slug, lang):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_what_is_called_rounding_is_as_small_as_that(lang):
+def test_page_rounding_bounds_match_bench(lang):
     """How large it is differs from one processor to another: a page says below what it is."""
     bound = re.compile(r"(?:less than|不到) 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
     visible = re.compile(unbroken(r"([\d.]+) × 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)"))
@@ -89,12 +89,12 @@ def test_what_is_called_rounding_is_as_small_as_that(lang):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("slug", build_teaching.SLUGS)
-def test_no_number_without_a_promise(slug, lang):
+def test_page_has_no_unpromised_number(slug, lang):
     assert not build_teaching.unpromised(page(slug, lang))
 
 
 @pytest.mark.parametrize("slug", build_teaching.SLUGS)
-def test_both_languages_promise_the_same(slug):
+def test_page_promises_agree_in_both_languages(slug):
     """The same benches at the same settings (a text may differ), and numbers as many."""
     ours = [
         [
@@ -112,7 +112,7 @@ def test_both_languages_promise_the_same(slug):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("slug", build_teaching.SLUGS)
-def test_a_page_is_whole(slug, lang):
+def test_page_has_all_parts_minutes_and_homework(slug, lang):
     """Its parts, fifty minutes, and two pieces of homework with a notebook each."""
     text = page(slug, lang)
     assert len(re.findall(r"^## ", text, re.MULTILINE)) == PARTS
@@ -142,22 +142,22 @@ def test_a_page_is_whole(slug, lang):
         ("/gates?ga.learn.task=parity&lang=en#bench-force", "not of this bench"),
     ],
 )
-def test_a_wrong_link_is_refused(link, why):
+def test_setting_rejects_wrong_link(link, why):
     with pytest.raises(ValueError, match=why):
         build_teaching.setting(link)
 
 
-def test_a_link_may_set_the_bench_that_its_own_builds_on():
+def test_setting_accepts_upstream_bench_parameter():
     bench, values, _ = build_teaching.setting("/gates?ga.watch.kind=parity&lang=en#bench-force")
     assert (bench.name, values) == ("force", {"watch.kind": "parity"})
 
 
-def test_numbers_are_found_whole():
+def test_shows_matches_only_whole_numbers():
     assert build_teaching.shows("12.4", "it is 12.4.")
     assert not build_teaching.shows("12.4", "112.4, 12.45, 1,12.4")
 
 
-def test_a_number_without_bold_is_noticed():
+def test_unpromised_reports_number_without_bold():
     assert build_teaching.unpromised("It ends at 54.4.") == ["line 1: 54.4"]
     assert not build_teaching.unpromised(
         "[f = 0.95](/gates?ga.force.f=0.95&lang=en#bench-force): **54.4**."

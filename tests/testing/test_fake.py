@@ -52,7 +52,7 @@ class Mapped:
     table: dict[str, float]
 
 
-def test_sizes_that_are_not_given_differ():
+def test_fake_default_sizes_differ():
     result = fake(Outer)
     shapes = [result.shares, result.lengths, result.roots]
     sizes = [len(result.methods), *(len(item) for item in shapes), *result.inner.weights.shape]
@@ -63,7 +63,7 @@ def test_sizes_that_are_not_given_differ():
     assert {item.weights.shape for item in result.layers} == {(7, 8, 9)}
 
 
-def test_sizes_are_of_numbers_arrays_and_tuples():
+def test_fake_accepts_sizes_as_numbers_arrays_and_tuples():
     """A number for a field that holds no array is its value."""
     lengths = np.array([8, 64])
     result = fake(Outer, methods=("a", "b"), lengths=lengths, head=1, case=(4, 6), share=3)
@@ -74,7 +74,7 @@ def test_sizes_are_of_numbers_arrays_and_tuples():
     assert (len(result.shares), result.share) == (3, 3)
 
 
-def test_types_are_those_of_the_annotation():
+def test_fake_types_match_annotations():
     result = fake(Outer)
     kinds = {field.name: getattr(result, field.name) for field in fields(Outer)}
     arrays = {name: item.dtype for name, item in kinds.items() if isinstance(item, np.ndarray)}
@@ -89,7 +89,7 @@ def test_types_are_those_of_the_annotation():
     assert result.methods == WORDS[:3]
 
 
-def test_what_can_be_an_axis_ascends():
+def test_fake_axis_values_ascend():
     result = fake(Outer, length=50, share=50)
     assert (np.diff(result.lengths) > 0).all()
     assert (np.diff(result.shares) > 0).all()
@@ -97,7 +97,7 @@ def test_what_can_be_an_axis_ascends():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_numbers_are_in_the_range_of_their_unit(seed):
+def test_fake_numbers_stay_in_range_of_unit(seed):
     result = fake(Outer, seed)
     assert 0 <= result.share <= 1
     assert -3 <= result.norm <= 3
@@ -109,7 +109,7 @@ def test_numbers_are_in_the_range_of_their_unit(seed):
     assert 0 <= result.inner.weights.min() <= result.inner.weights.max() < 1
 
 
-def test_values_follow_from_the_seed_and_fields_are_independent():
+def test_fake_is_deterministic_per_seed_and_field():
     first, same, other = (fake(Inner, seed) for seed in (0, 0, 1))
     np.testing.assert_array_equal(first.weights, same.weights)
     assert (first.weights != other.weights).all()
@@ -118,7 +118,7 @@ def test_values_follow_from_the_seed_and_fields_are_independent():
     np.testing.assert_array_equal(first.weights, named.weights)
 
 
-def test_what_cannot_be_made_is_refused_in_one_sentence():
+def test_fake_rejects_unsupported_annotation_or_unknown_field():
     with pytest.raises(TypeError, match=r"^Cannot make Mapped\.table of dict\[str, float\]: pass"):
         fake(Mapped)
     assert fake(Mapped, table={}) == Mapped({})
@@ -126,7 +126,7 @@ def test_what_cannot_be_made_is_refused_in_one_sentence():
         fake(Inner, heads=2, layer=1)
 
 
-def test_an_example_on_a_made_result_has_its_number():
+def test_fake_example_computes_key():
     def draw(result: Inner, scale: float, style: Style):
         return result.n_layers * scale
 
@@ -137,7 +137,7 @@ def test_an_example_on_a_made_result_has_its_number():
     assert fake_example("a name", draw, 7, 1.0).key == 7
 
 
-def test_every_result_that_a_figure_takes_can_be_made():
+def test_fake_supports_every_figure_argument():
     """Their shapes are checked as they are made (tests/conftest.py)."""
     results = {
         hint

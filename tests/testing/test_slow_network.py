@@ -15,7 +15,7 @@ RATE = 2e6  # bit/s
 DELAY = 0.1  # s, there and back
 
 
-def test_connections_share_the_rate_of_a_line():
+def test_line_shares_rate_without_banking_idle_time():
     line = Line(rate=8e6)
     item = [line.leaves(1000, now=0.0) for _ in range(3)]
     assert item == pytest.approx([0.001, 0.002, 0.003])
@@ -57,7 +57,7 @@ def exchange(port: int, sent: bytes) -> tuple[bytes, float]:
 
 
 @pytest.mark.timing
-def test_what_passes_comes_whole_and_at_the_rate_and_delay_asked_for(echo):
+def test_slow_network_delivers_all_bytes_at_rate_and_delay(echo):
     sent = bytes(range(256)) * 200  # 51 kB: 0.205 s at this rate
     with slow_network(echo, RATE, DELAY) as network:
         back, small = exchange(network.port, b"?")
@@ -71,7 +71,7 @@ def test_what_passes_comes_whole_and_at_the_rate_and_delay_asked_for(echo):
     assert wire + 2 * DELAY <= seconds < 1.2 * wire + 2 * DELAY + 0.1
 
 
-def test_a_server_that_is_gone_ends_the_connection():
+def test_slow_network_closes_connection_when_server_is_down():
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
     with (
@@ -81,7 +81,7 @@ def test_a_server_that_is_gone_ends_the_connection():
         assert connection.recv(1) == b""
 
 
-def test_the_network_ends_while_a_connection_is_open(echo):
+def test_slow_network_exits_with_open_connection(echo):
     with slow_network(echo, RATE) as network:
         connection = socket.create_connection(("127.0.0.1", network.port))
         connection.sendall(b"?")

@@ -15,7 +15,7 @@ LOADED = re.compile(r"<(?:script|link|img|source|iframe)\b[^>]*\b(?:src|href|src
 IN_STYLES = re.compile(r"(?:url\(|@import)\s*[\"']?([^\"')\s]+)")
 
 
-def test_every_package_of_the_library_has_a_page():
+def test_docs_site_has_page_for_every_library_package():
     packages = docs_site.packages()
     assert {
         "seqviz.compute.vanishing_gradients",
@@ -28,7 +28,7 @@ def test_every_package_of_the_library_has_a_page():
     assert not [name for name in packages if name.startswith("seqviz.ui")]
 
 
-def test_every_page_in_the_navigation_is_there(tmp_path):
+def test_docs_site_navigation_names_existing_pages(tmp_path):
     docs_site.lay_out(tmp_path / "docs", "http://localhost:8501")
     named = re.findall(r"'([^']+\.md)'", str(docs_site.navigation()))
     assert len(named) > 40
@@ -39,7 +39,7 @@ def test_every_page_in_the_navigation_is_there(tmp_path):
 
 
 @pytest.mark.nightly
-def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path):
+def test_docs_site_builds_without_external_resources(tmp_path):
     """Needs `pip install -r docs/requirements.txt`, which tools/nightly does."""
     assert docs_site.build(tmp_path / "site", "http://localhost:8501") == 0
     pages = list((tmp_path / "site").rglob("*.html"))
@@ -54,7 +54,7 @@ def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path):
 
 
 @pytest.mark.nightly
-def test_a_link_that_leads_nowhere_ends_the_build(tmp_path, monkeypatch):
+def test_docs_site_build_fails_on_broken_link(tmp_path, monkeypatch):
     def with_a_broken_link(pages, address, lay_out=docs_site.lay_out):
         lay_out(pages, address)
         (pages / "SECURITY.md").write_text("[nowhere](no-such-page.md)\n", "utf-8")

@@ -63,7 +63,7 @@ def tree(tmp_path):
     return tmp_path / "tree"
 
 
-def test_the_faults_of_a_tree(tree):
+def test_candidates_lists_mutations_of_tree(tree):
     result = {(f.kind, f.path.rpartition("/")[2], f.new) for f in mutation_test.candidates(
         tree, list(mutation_test.ROOMS))}  # fmt: skip
     assert result == {
@@ -80,7 +80,7 @@ def test_the_faults_of_a_tree(tree):
     }
 
 
-def test_the_seed_decides_and_rooms_take_turns(tree):
+def test_drawn_is_deterministic_and_alternates_packages(tree):
     draws = [mutation_test.drawn(tree, ["compute", "figures"], 4, seed) for seed in (1, 1, 2, 3, 4)]
     assert draws[0] == draws[1]
     assert len({tuple(draw) for draw in draws}) > 1
@@ -88,7 +88,7 @@ def test_the_seed_decides_and_rooms_take_turns(tree):
     assert len(mutation_test.drawn(tree, ["compute"], 100, 1)) == 5
 
 
-def test_the_tests_that_reach_a_file_nearest_first(tree):
+def test_arrows_orders_tests_by_distance_to_file(tree):
     arrows = mutation_test.Arrows(tree)
     page = "tests/pages/test_page.py"
     assert arrows.tests("seqviz/compute/sums.py") == ["tests/test_sums.py", page]
@@ -98,7 +98,7 @@ def test_the_tests_that_reach_a_file_nearest_first(tree):
 
 
 @pytest.mark.nightly
-def test_what_becomes_of_each(tree, capsys):
+def test_mutation_test_reports_outcomes_and_restores_tree(tree, capsys):
     before = {path: path.read_bytes() for path in tree.rglob("*") if path.is_file()}
     mutation_test.main(["--tree", str(tree), "--count", "9", "--room", "compute"])
     message = capsys.readouterr().out

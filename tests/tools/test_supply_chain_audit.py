@@ -30,7 +30,7 @@ def add(path: Path, line: str) -> None:
     path.write_text(path.read_text() + line + "\n")
 
 
-def test_a_project_in_order(project):
+def test_audit_accepts_project_in_order(project):
     assert audit.loose(project) == []
     assert audit.mismatches(project) == []
 
@@ -38,13 +38,13 @@ def test_a_project_in_order(project):
 @pytest.mark.parametrize(
     "line", ["scipy", "scipy>=1", "scipy==1.*", "scipy~=1.17", "git+https://x"]
 )
-def test_what_is_not_pinned_is_named(project, line):
+def test_audit_names_unpinned_requirement(project, line):
     add(project / "requirements.txt", line)
     (sentence,) = audit.loose(project)
     assert line in sentence
 
 
-def test_what_is_missing_and_what_is_unused(project):
+def test_audit_names_missing_and_unused_requirements(project):
     add(project / "seqviz" / "page.py", "    import scipy.stats")
     add(project / "tests" / "test_page.py", "import hypothesis")
     add(project / "requirements.txt", "Py_YAML==6.0.2")
@@ -54,16 +54,16 @@ def test_what_is_missing_and_what_is_unused(project):
     assert third.startswith("py-yaml is in requirements.txt")
 
 
-def test_every_requirement_of_ours_is_pinned():
+def test_repository_requirements_are_pinned():
     assert audit.loose(ROOT) == []
     assert len(audit.required(ROOT / "requirements.txt")) > 20
 
 
-def test_the_requirements_are_what_is_imported():
+def test_repository_requirements_match_imports():
     assert audit.mismatches(ROOT) == []
 
 
-def test_the_licenses_are_stated():
+def test_repository_licenses_are_stated_and_open():
     licenses = {audit.name(d): audit.license_of(d) for d in audit.distributions()}
     assert licenses["streamlit"].startswith("Apache")
     assert "MIT" in licenses["plotly"]
@@ -97,11 +97,11 @@ UNKNOWN = {"name": "ours", "skip_reason": "Dependency not found"}
         ("", "No module named pip_audit", audit.Answer(unasked="pip-audit is not installed.")),
     ],
 )  # fmt: skip
-def test_what_the_service_says(output, errors, expected):
+def test_read_answer_parses_pip_audit_output(output, errors, expected):
     assert audit.read_answer(output, errors) == expected
 
 
-def test_a_finding_fails_the_command(project, monkeypatch, capsys):
+def test_audit_exits_1_on_finding(project, monkeypatch, capsys):
     monkeypatch.setattr(audit, "ROOT", project)
     monkeypatch.setattr(audit, "SECONDS", 0.01)  # nobody is asked
     add(project / "requirements.txt", "scipy")
@@ -111,7 +111,7 @@ def test_a_finding_fails_the_command(project, monkeypatch, capsys):
     assert "The service did not answer" in out
 
 
-def test_a_service_that_cannot_be_asked_is_no_all_clear(project, monkeypatch, capsys):
+def test_audit_reports_unreachable_service_as_not_checked(project, monkeypatch, capsys):
     """pip-audit itself runs here, against a machine where nobody answers."""
     for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CONFIG_FILE"):
         monkeypatch.delenv(name, raising=False)

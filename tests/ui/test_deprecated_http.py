@@ -72,7 +72,7 @@ def in_old_words(message: dict) -> dict:
     return old
 
 
-def test_no_name_is_both_deprecated_and_current():
+def test_deprecated_names_differ_from_current_names():
     for table in (HEADERS, ROOM_ROUTES, MESSAGE_KINDS, MESSAGE_FIELDS):
         assert len({*table, *table.values()}) == 2 * len(table)
 
@@ -88,7 +88,7 @@ def ask(client, session: Session, query: dict[str, str], headers: dict[str, str]
     return answer
 
 
-def test_a_deprecated_session_header_and_known_arrays(client, session):
+def test_deprecated_session_and_arrays_headers_match_current(client, session):
     full = ask(client, session, {"ga.watch.step": "20"}, {})
     assert full.status_code == 200
     names = json.loads(full.text.partition("\n")[0])["arrays"]
@@ -96,7 +96,7 @@ def test_a_deprecated_session_header_and_known_arrays(client, session):
     assert len(short.text) < len(full.text) / 5
 
 
-def test_a_deprecated_live_text(client, session, minilm, smollm2):
+def test_deprecated_live_text_header_matches_current(client, session, minilm, smollm2):
     path, text = "/live/text/cutters", quote(json.dumps({"tx.cutters.text": "Typed."}))
     plain = ask(client, session, {}, {}, path)
     typed = ask(client, session, {}, {"x-seqviz-live-text": text}, path)
@@ -105,14 +105,14 @@ def test_a_deprecated_live_text(client, session, minilm, smollm2):
     assert ask(client, session, {}, {"x-seqviz-live-text": "{"}, path).status_code == 400
 
 
-def test_a_deprecated_payload(client, session, smollm2):
+def test_deprecated_payload_header_matches_current(client, session, smollm2):
     path = "/live/gpt/scores"
     assert ask(client, session, {}, {"x-seqviz-payload": ""}, path).json()["half"]
     assert ask(client, session, {}, {"x-seqviz-payload": "none"}, path).status_code == 404
 
 
 @pytest.mark.parametrize("header", ["x-seqviz-dragging", "x-seqviz-prefetch"])
-def test_deprecated_headers_of_a_drag(client, session, monkeypatch, header):
+def test_deprecated_drag_header_keeps_drag_priority(client, session, monkeypatch, header):
     ranks, queue = [], draw_queue()
     enqueue = queue.enqueue
     monkeypatch.setattr(
@@ -122,13 +122,13 @@ def test_deprecated_headers_of_a_drag(client, session, monkeypatch, header):
     assert ranks == [Priority.DRAG] * 2
 
 
-def test_the_deprecated_address_of_a_figure_for_print(client):
+def test_deprecated_print_route_matches_current(client):
     current, old = (client.get(f"/{name}/gates/size?lang=en") for name in ("print", "still"))
     assert current.status_code == 200
     assert (old.status_code, old.text) == (200, current.text)
 
 
-def test_names_are_looked_at_below_the_path_of_the_app():
+def test_current_request_renames_paths_only_below_base():
     scope = {"type": "http", "headers": []}
 
     def path(path: str, base: str) -> str:
@@ -203,7 +203,7 @@ def first_event(app, path: str, headers: dict[str, str]) -> dict:
 
 
 @pytest.mark.parametrize("old", [False, True])
-def test_a_room_that_is_told_all_in_deprecated_words_is_the_same(client, app, room, old):
+def test_room_applies_deprecated_messages_as_current(client, app, room, old):
     """The current routes show what the messages have done, whichever words they were in."""
     for caller, message in SENT:
         assert tell(client, room, message, old, caller) == 204, message
@@ -217,7 +217,7 @@ def test_a_room_that_is_told_all_in_deprecated_words_is_the_same(client, app, ro
     assert teacher["pending"]["count"] == 1
 
 
-def test_deprecated_routes_answer_in_the_fields_that_old_pages_know(client, app, room):
+def test_deprecated_routes_return_deprecated_fields(client, app, room):
     for caller, message in SENT:
         assert tell(client, room, message, False, caller) == 204, message
     path, teaches = f"/room/{room['code']}", {TEACHER: room["token"]}
@@ -240,7 +240,7 @@ def test_deprecated_routes_answer_in_the_fields_that_old_pages_know(client, app,
 
 
 @pytest.mark.parametrize("old", [False, True])
-def test_what_a_browser_kept_before_the_update_restores_a_room(client, room, old):
+def test_room_restores_state_saved_with_deprecated_names(client, room, old):
     """Its questions are in deprecated words, by whichever route they come."""
     retained = {"kind": "restore", "paused": True, "door": False, "allowed": [], "removed": [],
             "ballots": [], "sketches": [{"number": 1, "key": "vg.sketch.tanh", "as": "bar",
@@ -251,7 +251,7 @@ def test_what_a_browser_kept_before_the_update_restores_a_room(client, room, old
     assert (inside.paused, inside.sketched[0].kind) == (True, "bar")
 
 
-def test_a_message_that_is_no_message_is_refused_in_old_words_too(client, room):
+def test_room_rejects_malformed_deprecated_message(client, room):
     for message in ({"kind": ["where"]}, {"kind": "where", "left": "no"}, {"kind": None},
                     {"kind": "restore", "sketches": 3}, {"kind": "restore", "sketches": [[3]]},
                     {"kind": "sketch", "do": ["ask"]}):  # fmt: skip

@@ -14,7 +14,7 @@ PROCESSES = [
 ]
 
 
-def test_correlations_in_closed_form():
+def test_theory_matches_closed_form():
     """Powers of phi; rho_1 = phi_1 / (1 - phi_2) and rho_2 = phi_1 rho_1 + phi_2; no dependence."""
     np.testing.assert_allclose(ar.theoretical_acf((0.8,), 20), 0.8 ** np.arange(21), rtol=1e-13)
     expected = [1.0, 0.5 / 1.3, 0.5 * 0.5 / 1.3 - 0.3]
@@ -24,7 +24,7 @@ def test_correlations_in_closed_form():
 
 
 @pytest.mark.parametrize("phi", PROCESSES)
-def test_theory_equals_statsmodels(phi):
+def test_theory_matches_statsmodels(phi):
     polynomial = np.concatenate(([1.0], -np.array(phi)))
     for ours, theirs in ((ar.theoretical_acf, arma_acf), (theoretical_pacf, arma_pacf)):
         # Both solve the same P x P equations, of condition number up to about 1e3.
@@ -34,7 +34,7 @@ def test_theory_equals_statsmodels(phi):
 
 
 @pytest.mark.parametrize("phi", [*PROCESSES, (1.0,)])
-def test_sample_equals_statsmodels(phi):
+def test_correlogram_matches_statsmodels(phi):
     values = ar.simulate(phi, n=400, seed=5).values + 7.0
     correlogram = ar.correlogram(values, 25)
     # Sums of 400 products: a few hundred roundings of size one at most.
@@ -45,7 +45,7 @@ def test_sample_equals_statsmodels(phi):
     assert correlogram.band == pytest.approx(1.96 / 20.0, rel=1e-4)
 
 
-def test_the_theory_beside_a_sample():
+def test_correlogram_adds_theory_only_if_stationary():
     values = ar.simulate((0.8,), n=100).values
     correlogram = ar.correlogram(values, 3, (0.8,))
     assert (correlogram.r1, correlogram.theory_r1) == (correlogram.acf[1], 0.8)
@@ -56,7 +56,7 @@ def test_the_theory_beside_a_sample():
         ar.theoretical_acf((1.0,), 5)
 
 
-def test_shuffling_keeps_the_values_and_destroys_the_dependence():
+def test_shuffled_keeps_values_and_removes_autocorrelation():
     values = ar.simulate((0.9,), n=2000, seed=2).values
     mixed = ar.shuffled(values, 3)
     np.testing.assert_array_equal(np.sort(mixed), np.sort(values))
@@ -78,6 +78,6 @@ def test_shuffling_keeps_the_values_and_destroys_the_dependence():
         (np.array([1.0, 3.0, 2.0]), 0, "at least 1"),
     ],
 )
-def test_bad_series_are_refused_with_a_sentence(values, max_lag, sentence):
+def test_correlogram_rejects_bad_series(values, max_lag, sentence):
     with pytest.raises(ValueError, match=sentence):
         ar.correlogram(values, max_lag)

@@ -11,7 +11,7 @@ from seqviz.compute.ar_fitting.networks import AHEAD, NetworkSettings, fit_netwo
 from seqviz.data import series
 
 
-def test_ljung_box_is_its_formula_on_the_residuals_of_autoreg():
+def test_diagnose_matches_ljung_box_formula_on_autoreg_residuals():
     values = series.bundled("sunspots").values
     diagnosis = ar.diagnose(values, 2)
     theirs = AutoReg(values, 2, trend="c").fit()
@@ -34,14 +34,14 @@ def test_ljung_box_is_its_formula_on_the_residuals_of_autoreg():
         ("macro_unemployment", 2, False),
     ],
 )
-def test_a_real_series_can_refuse_a_model(source, order, refused):
+def test_diagnose_rejects_only_poor_fits_of_real_series(source, order, refused):
     diagnosis = ar.diagnose(series.bundled(source).values, order)
     assert diagnosis.refused is refused
     if source == "co2":
         assert diagnosis.q == pytest.approx(1055, abs=0.5)  # as in the review
 
 
-def test_the_test_refuses_noise_once_in_twenty():
+def test_diagnose_has_five_percent_false_positives():
     """300 fits of the right order: a share within four binomial errors of 0.05."""
     refused = [
         ar.diagnose(ar.simulate((0.6, -0.3), n=300, seed=seed, burn_in=50).values, 2).refused
@@ -50,7 +50,7 @@ def test_the_test_refuses_noise_once_in_twenty():
     assert abs(np.mean(refused) - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 300)
 
 
-def test_a_short_series_is_tested_on_the_lags_it_has():
+def test_diagnose_tests_fewer_lags_of_short_series():
     diagnosis = ar.diagnose(ar.simulate((0.5,), n=30, seed=3).values, 12)
     assert diagnosis.tests.lags.tolist() == [13]
     assert diagnosis.tested == 13
@@ -58,7 +58,7 @@ def test_a_short_series_is_tested_on_the_lags_it_has():
 
 @pytest.mark.parametrize("ordinary", [False, True])
 @pytest.mark.parametrize("season", [0, 4])
-def test_a_forecast_by_differences_is_the_sum_of_their_forecasts(ordinary, season):
+def test_undifferenced_forecast_sums_difference_forecasts(ordinary, season):
     values = ar.simulate((0.6,), n=120, seed=5).values.cumsum() + 3 * np.arange(120) % 4
     steady = ar.differenced(values, ordinary, season)
     assert steady.size == values.size - season - int(ordinary)
@@ -85,7 +85,7 @@ def _psi(phi, count):
     return existing[2:]
 
 
-def test_repeating_a_season():
+def test_error_of_repeating_matches_explicit_rmse():
     past, arrivals = np.array([9.0, 1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0, 1.0, 4.0])
     assert ar.error_of_repeating(past, arrivals, 3) == pytest.approx(np.sqrt(4 / 5))
     assert ar.error_of_repeating(past, arrivals) == pytest.approx(np.sqrt((4 + 1 + 0 + 4 + 1) / 5))
@@ -94,7 +94,7 @@ def test_repeating_a_season():
 # --- rules that are no line -----------------------------------------------------------------------
 
 
-def test_the_logistic_map_stays_where_it_is_and_the_threshold_is_two_lines():
+def test_simulate_rule_follows_logistic_and_threshold_maps():
     path = ar.simulate_rule(ar.Rule("logistic"), n=20_000, seed=2)
     assert 0 < path.values.min() < path.values.max() < 1
     assert path.noise[1:].var() == pytest.approx(path.rule.noise_variance, rel=0.03)
@@ -118,12 +118,12 @@ def test_the_logistic_map_stays_where_it_is_and_the_threshold_is_two_lines():
         {"r": 0.5, "kind": "logistic"},
     ],
 )
-def test_a_rule_that_runs_away_is_refused(rule):
+def test_rule_rejects_unstable_parameters(rule):
     with pytest.raises(ValueError, match=r"stationary|between"):
         ar.Rule(**rule)
 
 
-def test_the_best_line_is_that_of_autoreg():
+def test_against_rule_matches_autoreg_line():
     path = ar.simulate_rule(ar.Rule(), n=400, seed=1)
     result, (intercept, slope) = ar.against_rule(path, 0.5)
     theirs = AutoReg(path.values[: 1 + round(0.5 * 399)], 1, trend="c").fit()
@@ -136,7 +136,8 @@ def test_the_best_line_is_that_of_autoreg():
 
 
 @pytest.mark.parametrize("cell", ["mlp", "rnn", "lstm", "gru"])
-def test_the_first_step_ahead_is_the_one_step_prediction(cell):
+def test_fit_network_feeds_first_forecast_into_second(cell):
+    """The first step ahead is the one-step prediction; the second takes it as input."""
     values = ar.simulate((0.8,), n=150, seed=3).values
     settings = NetworkSettings(
         cell, lags=3, hidden=4, epochs=4, learning_rate=0.05, train=0.6, validation=0.2
@@ -179,7 +180,7 @@ def _predictions(other, settings, values):
     return predicted.numpy()
 
 
-def test_errors_ahead_are_those_of_the_forecasts():
+def test_errors_ahead_match_mse_of_forecasts():
     values = ar.simulate((0.8,), n=300, seed=3).values
     settings = NetworkSettings("mlp", hidden=2, epochs=3, train=0.6, validation=0.2)
     done = fit_network(values, settings)
@@ -200,7 +201,7 @@ def test_errors_ahead_are_those_of_the_forecasts():
     np.testing.assert_allclose(straight.rule, result.rule, rtol=1e-9)
 
 
-def test_a_short_series_has_no_origins():
+def test_errors_ahead_rejects_series_without_origins():
     values = ar.simulate((0.8,), n=40, seed=3).values
     done = fit_network(values, NetworkSettings("mlp", hidden=2, epochs=2, train=0.6))
     assert done.ahead.shape == (0, AHEAD)

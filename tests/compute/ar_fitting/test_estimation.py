@@ -28,7 +28,7 @@ def sample(order: int, intercept: bool, n: int = 300) -> np.ndarray:
 
 @pytest.mark.parametrize("method", ["ols", "conditional_ml"])
 @every_case
-def test_regression_equals_autoreg(order, intercept, method):
+def test_fit_regression_matches_autoreg(order, intercept, method):
     values = sample(order, intercept)
     ours = ar.fit(values, order, method, intercept)
     model = AutoReg(values, order, trend="c" if intercept else "n")
@@ -46,7 +46,7 @@ def test_regression_equals_autoreg(order, intercept, method):
 
 
 @every_case
-def test_yule_walker_equals_statsmodels(order, intercept):
+def test_fit_yule_walker_matches_statsmodels(order, intercept):
     values = sample(order, intercept)
     ours = ar.fit(values, order, "yule_walker", intercept)
     with warnings.catch_warnings():
@@ -66,7 +66,7 @@ def test_yule_walker_equals_statsmodels(order, intercept):
 
 
 @every_case
-def test_exact_likelihood_equals_the_kalman_filter(order, intercept):
+def test_fit_exact_ml_matches_kalman_filter(order, intercept):
     values = sample(order, intercept)
     ours = ar.fit(values, order, "exact_ml", intercept)
     likelihood = fit_exact(values, order, intercept).log_likelihood
@@ -86,7 +86,7 @@ def test_exact_likelihood_equals_the_kalman_filter(order, intercept):
     np.testing.assert_allclose(ours.standard_errors, theirs.bse[int(intercept) : -1], rtol=1e-3)
 
 
-def test_explosive_and_unit_root_series():
+def test_fit_handles_explosive_and_unit_root_series():
     explosive = ar.simulate((1.1,), n=1000, seed=1).values
     # x_t^2 grows like 1.1^(2 t) up to 1e24: OLS is off by about 1e-12.
     assert ar.fit(explosive, 1, "ols").coefficients[0] == pytest.approx(1.1, abs=1e-10)
@@ -98,7 +98,7 @@ def test_explosive_and_unit_root_series():
 
 
 @pytest.mark.parametrize("method", ar.METHODS)
-def test_units_do_not_matter(method):
+def test_fit_is_scale_invariant(method):
     values = sample(2, True)
     small, large = (ar.fit(values * unit, 2, method, True) for unit in (1.0, 1e9))
     # The exact search stops at a gradient of 1e-6 at the latest.
@@ -107,7 +107,7 @@ def test_units_do_not_matter(method):
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-def test_order_selection_equals_autoreg_on_the_common_sample(intercept):
+def test_select_order_matches_autoreg_on_common_sample(intercept):
     values = sample(2, intercept)
     ours = ar.select_order(values, 8, intercept)
     trend = "c" if intercept else "n"
@@ -143,12 +143,12 @@ STEADY, PARABOLA = np.tile([1.0, -1.0], 30), np.arange(60.0) ** 2
         (lambda: ar.select_order(np.arange(9.0), 4), "at least 10"),
     ],
 )
-def test_bad_arguments_are_refused_with_a_sentence(call, sentence):
+def test_fit_and_select_order_reject_bad_arguments(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call()
 
 
-def test_what_is_read_off_an_estimate():
+def test_estimate_reports_first_coefficient_and_coverage():
     values = ar.simulate((0.6, -0.3), n=300, seed=3).values
     results = [ar.fit(values, 2, method) for method in ("ols", "yule_walker")]
     for item in results:
@@ -160,7 +160,7 @@ def test_what_is_read_off_an_estimate():
     assert ar.covering(results, low) == (1, 2)
 
 
-def test_one_step_errors_of_a_line_and_of_the_truth():
+def test_one_step_matches_errors_of_line_and_true_rule():
     path = ar.simulate((0.6, -0.3), n=101, seed=3)
     result = ar.one_step(path.values, 2, 0.6, path.innovations)
     line = ar.fit(path.values[:61], 2, "ols").coefficients

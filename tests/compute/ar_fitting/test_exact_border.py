@@ -41,7 +41,7 @@ def log_likelihood(values: np.ndarray, coefficients: np.ndarray, sigma: float) -
 
 @pytest.mark.parametrize("phi", [(0.8,), (1.5, -0.3), (0.5, 0.6), (2.0, -1.0), (-1.1,)])
 @pytest.mark.parametrize("order", [1, 2, 4])
-def test_likelihood_keeps_its_digits(phi, order):
+def test_exact_likelihood_keeps_precision_near_unit_root(phi, order):
     """Explosive samples push up to four partial autocorrelations to 0.9999 at once."""
     values = simulate(phi, n=400, seed=2).values
     result = fit(values, order, "exact_ml")

@@ -24,7 +24,7 @@ def regression(values: np.ndarray, step: int, intercept: bool) -> tuple[np.ndarr
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-def test_recursive_means_equal_autoreg(intercept):
+def test_forecast_recursive_mean_matches_autoreg(intercept):
     values = sample(level=5.0 * intercept)
     result = ar.fit(values, 3, "ols", intercept)
     ours = ar.forecast_recursive(values, result.coefficients, result.sigma, 12, result.intercept)
@@ -33,7 +33,8 @@ def test_recursive_means_equal_autoreg(intercept):
     np.testing.assert_allclose(ours.mean, theirs, atol=1e-8)
 
 
-def test_recursive_errors_equal_arima_with_fixed_parameters():
+def test_forecast_recursive_errors_match_arima():
+    """ARIMA with its parameters fixed gives the same means, standard errors and intervals."""
     values = sample()
     ours = ar.forecast_recursive(values, PHI, 1.5, 12)
     model = ARIMA(values, order=(3, 0, 0), trend="n")
@@ -44,7 +45,7 @@ def test_recursive_errors_equal_arima_with_fixed_parameters():
     np.testing.assert_allclose(np.column_stack((ours.lower, ours.upper)), interval, atol=1e-8)
 
 
-def test_ar1_forecast_in_closed_form():
+def test_forecast_recursive_matches_ar1_closed_form():
     ours = ar.forecast_recursive(np.array([0.0, 3.0]), (0.8,), 2.0, 10)
     steps = np.arange(1, 11)
     # Ten products of numbers of order one.
@@ -56,7 +57,7 @@ def test_ar1_forecast_in_closed_form():
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-def test_direct_equals_a_regression_per_step(intercept):
+def test_forecast_direct_matches_regression_per_step(intercept):
     values = sample(level=2.0)
     ours = ar.forecast_direct(values, 2, 6, intercept)
     newest = np.array([1.0] * intercept + [values[-1], values[-2]])
@@ -66,7 +67,7 @@ def test_direct_equals_a_regression_per_step(intercept):
         assert ours.standard_error[step - 1] == pytest.approx(deviation, abs=1e-9)
 
 
-def test_a_step_that_follows_without_noise_is_forecast_all_the_same():
+def test_forecast_direct_handles_noise_free_step():
     """x_t = x_{t-13} + 1.3: thirteen steps ahead nothing is left, one step ahead there is."""
     times = np.arange(80)
     values = (7 * times % 13) + 0.1 * times
@@ -76,7 +77,7 @@ def test_a_step_that_follows_without_noise_is_forecast_all_the_same():
     assert ours.standard_error[[0, 10]].min() > 1 > 1e-9 > ours.standard_error[[11, 12]].max()
 
 
-def test_rolling_errors_equal_forecasts_made_one_by_one():
+def test_errors_by_horizon_match_individual_forecasts():
     values = sample(120)
     ours = ar.errors_by_horizon(values, 2, 4, PHI, 1.5)
     np.testing.assert_array_equal(ours.horizon, [1, 2, 3, 4])
@@ -105,12 +106,12 @@ def test_rolling_errors_equal_forecasts_made_one_by_one():
         (lambda: ar.errors_by_horizon(sample(50), 1, 16, PHI, 1.0), "shorter than the horizon"),
     ],
 )
-def test_bad_arguments_are_refused_with_a_sentence(call, sentence):
+def test_forecasts_reject_bad_arguments(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call()
 
 
-def test_what_is_read_off_a_forecast():
+def test_forecast_reports_width_distance_and_coverage():
     values = ar.simulate((0.8,), n=200, seed=2).values
     fan = ar.forecast_recursive(values[:-10], (0.8,), 1.0, 10)
     direct = ar.forecast_direct(values[:-10], 1, 10)

@@ -99,7 +99,7 @@ every_architecture = pytest.mark.parametrize(
         (2, 100, {0: 2.733}, 1.204),
     ]),
 )  # fmt: skip
-def test_the_textbook_run(seed, epochs, losses, final):
+def test_fit_network_reproduces_textbook_losses(seed, epochs, losses, final):
     fit = fit_network(ar1(seed), NetworkSettings(seed=seed, epochs=epochs))
     # 5e-3: three printed digits, and other CPUs round a hundred updates a little differently
     for updates, loss in losses.items():
@@ -113,7 +113,7 @@ def test_the_textbook_run(seed, epochs, losses, final):
 
 @every_architecture
 @pytest.mark.parametrize(("optimizer", "train"), [("adam", 1.0), ("sgd", 0.5)])
-def test_the_loss_curve_is_that_of_a_plain_loop(settings, optimizer, train):
+def test_fit_network_loss_matches_plain_torch_loop(settings, optimizer, train):
     """Of a loop on the training segment alone: nothing leaks back from later values."""
     settings = replace(settings, epochs=4, optimizer=optimizer, learning_rate=0.02, seed=5)
     values = ar1(3, 81)
@@ -126,7 +126,7 @@ def test_the_loss_curve_is_that_of_a_plain_loop(settings, optimizer, train):
 
 
 @every_architecture
-def test_segments_are_scored_in_one_run_through_the_series(settings):
+def test_fit_network_scores_segments_in_one_pass(settings):
     # so small a learning rate leaves the initial weights as they are in float32
     settings = replace(settings, epochs=1, learning_rate=1e-12, train=0.5, validation=0.3, seed=2)
     values = ar1(4, 101)
@@ -146,7 +146,7 @@ def test_segments_are_scored_in_one_run_through_the_series(settings):
 
 
 @every_architecture
-def test_the_map_is_the_answer_to_a_replaced_last_value(settings):
+def test_fit_network_map_replaces_last_input(settings):
     settings = replace(settings, epochs=1, learning_rate=1e-12, seed=3)
     # 40 values are short enough for every input to be one of the moments, 150 are not
     values = ar1(5, 150 if settings.layers == 1 else 40)
@@ -176,7 +176,8 @@ def test_the_map_is_the_answer_to_a_replaced_last_value(settings):
 
 
 @pytest.mark.parametrize(("train", "validation"), [(1.0, 0.0), (0.7, 0.3), (0.6, 0.4), (0.9, 0.1)])
-def test_fractions_that_add_up_to_one_leave_no_test(train, validation):
+def test_fit_network_allows_empty_test_segment(train, validation):
+    """Training and validation fractions that add up to one leave no test segment."""
     settings = NetworkSettings(cell="mlp", epochs=1, train=train, validation=validation)
     fit = fit_network(ar1(0, 50), settings)
     assert (fit.train_end, fit.validation_end) == (round(49 * train), 49)
@@ -184,7 +185,7 @@ def test_fractions_that_add_up_to_one_leave_no_test(train, validation):
     assert math.isnan(fit.validation_loss[0]) == (validation == 0)
 
 
-def test_reports_carry_the_curves():
+def test_fit_network_reports_loss_curves():
     observed = []
     settings = NetworkSettings(cell="gru", hidden=3, epochs=4, train=0.5, validation=0.5)
     fit = fit_network(ar1(0, 40), settings, report=observed.append)
@@ -195,7 +196,7 @@ def test_reports_carry_the_curves():
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_a_gpu_trains_the_same_network():
+def test_fit_network_on_gpu_matches_cpu():
     settings = NetworkSettings(epochs=3)
     cpu, gpu = (fit_network(ar1(0, 80), settings, device=d) for d in ("cpu", "cuda"))
     np.testing.assert_allclose(gpu.predictions, cpu.predictions, atol=1e-2)  # cuDNN may use TF32
@@ -215,14 +216,14 @@ def test_a_gpu_trains_the_same_network():
         (1e30 * ar1(0, 20), NetworkSettings(), "divide the series"),
     ],
 )
-def test_bad_series(values, settings, message):
+def test_fit_network_rejects_bad_series(values, settings, message):
     with pytest.raises(ValueError, match=message):
         fit_network(values, settings)
 
 
 # 1e38 overflows float32 in the first update, 1e30 in one of the next
 @pytest.mark.parametrize(("epochs", "rate"), [(1, 1e38), (500, 1e30)])
-def test_divergence_names_the_learning_rate(epochs, rate):
+def test_fit_network_divergence_error_names_learning_rate(epochs, rate):
     settings = NetworkSettings(cell="mlp", optimizer="sgd", learning_rate=rate, epochs=epochs)
     observed = []
     with pytest.raises(ValueError, match=rf"learning rate 1e\+{math.log10(rate):.0f} is too large"):
@@ -230,7 +231,7 @@ def test_divergence_names_the_learning_rate(epochs, rate):
     assert len(observed) < 5
 
 
-def test_a_constant_series_is_fitted():
+def test_fit_network_fits_constant_series():
     fit = fit_network(np.full(30, 0.5), NetworkSettings(cell="mlp", epochs=200, learning_rate=0.01))
     # one point in, one number out: 200 steps of Adam reach it to a percent
     assert fit.train_mse < 1e-4

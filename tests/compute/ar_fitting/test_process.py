@@ -30,7 +30,7 @@ def random_partials(count: int = 20) -> list[tuple[float, ...]]:
         (2, 0.7832, 1.0113, 1.0120),
     ],
 )
-def test_the_printed_ar1_experiment(seed, phi, fitted, true):
+def test_simulate_reproduces_printed_ar1_experiment(seed, phi, fitted, true):
     """Section 2.5 of the map of the texts: phi-hat, MSE of the fit and of the true phi."""
     x = ar.simulate((0.8,), sigma=1.0, n=1000, burn_in=0, seed=seed).values
     past, now = x[:-1], x[1:]
@@ -41,7 +41,8 @@ def test_the_printed_ar1_experiment(seed, phi, fitted, true):
 
 
 @pytest.mark.parametrize("partial", random_partials())
-def test_a_stationary_process_in_all_its_forms(partial):
+def test_process_forms_are_consistent(partial):
+    """Partial autocorrelations, coefficients, roots and variance of one process agree."""
     phi = ar.coefficients_from_partial(partial)
     assert ar.is_stationary(phi)
     z = ar.roots(phi)
@@ -56,7 +57,7 @@ def test_a_stationary_process_in_all_its_forms(partial):
     assert gamma[0] == pytest.approx(np.dot(phi, gamma[1:]) + 1.5**2, rel=1e-10)
 
 
-def test_the_closed_forms_of_low_orders():
+def test_process_matches_closed_forms_of_low_orders():
     """phi_2 = r_2 and phi_1 = r_1 (1 - r_2); the variances of AR(0), AR(1) and AR(2); means."""
     assert ar.coefficients_from_partial((0.5, -0.4)) == pytest.approx((0.7, -0.4), abs=ROUNDING)
     assert ar.coefficients_from_partial(()) == ()
@@ -80,13 +81,13 @@ def test_the_closed_forms_of_low_orders():
 
 
 @pytest.mark.parametrize("phi", [(1.0,), (-1.0,), (1.2,), (0.5, 0.5), (0.0, 1.0), (2.0, -1.0)])
-def test_unit_roots_and_explosive_processes_are_not_stationary(phi):
+def test_is_stationary_rejects_unit_root_and_explosive_processes(phi):
     assert not ar.is_stationary(phi)
     with pytest.raises(ValueError, match="not those of a stationary process"):
         ar.stationary_variance(phi)
 
 
-def test_psi_weights_are_powers_and_add_up_to_the_variance():
+def test_psi_weights_match_powers_and_stationary_variance():
     for phi in (0.8, 1.2):
         np.testing.assert_allclose(psi_weights((phi,), 30), phi ** np.arange(30), rtol=ROUNDING)
     np.testing.assert_array_equal(psi_weights((), 3), [1.0, 0.0, 0.0])
@@ -97,7 +98,7 @@ def test_psi_weights_are_powers_and_add_up_to_the_variance():
 
 
 @pytest.mark.parametrize("phi", [(), (0.8,), (0.5, -0.3), (0.2, 0.1, -0.4, 0.3, 0.1)])
-def test_path_obeys_its_recursion(phi):
+def test_simulate_follows_ar_recursion(phi):
     path = ar.simulate(phi, sigma=2.0, n=300, seed=3)
     assert path.values[0] == path.innovations[0] == 0.0
     for time in range(1, 300):
@@ -107,7 +108,7 @@ def test_path_obeys_its_recursion(phi):
         assert path.values[time] == pytest.approx(expected, abs=1e-13)
 
 
-def test_burn_in_drops_the_head_of_the_same_path():
+def test_simulate_burn_in_drops_head_of_same_path():
     long = ar.simulate((0.5, 0.2), n=150, seed=7)
     short = ar.simulate((0.5, 0.2), n=100, burn_in=50, seed=7)
     np.testing.assert_array_equal(short.values, long.values[50:])
@@ -123,7 +124,7 @@ def test_burn_in_drops_the_head_of_the_same_path():
     # large or infinite: of them only the order is claimed.
     [("gaussian", 2.94, 3.06), ("student_t", 3.5, 5.5), ("laplace", 5.5, 6.6)],
 )
-def test_every_noise_has_standard_deviation_sigma_and_its_own_tails(noise, lightest, heaviest):
+def test_simulate_noise_has_requested_sigma_and_kurtosis(noise, lightest, heaviest):
     samples = ar.simulate((), sigma=3.0, n=200_001, seed=4, noise=noise, df=8.0).innovations[1:]
     # Standard error of the mean: 3 / sqrt(2e5) = 0.0067. Of the standard deviation, relative:
     # sqrt((kurtosis - 1) / 8e5) <= sqrt(5 / 8e5) = 0.0025. Four of each.
@@ -132,7 +133,7 @@ def test_every_noise_has_standard_deviation_sigma_and_its_own_tails(noise, light
     assert lightest < np.mean(samples**4) / np.mean(samples**2) ** 2 < heaviest
 
 
-def test_an_explosive_path_is_cut_where_it_would_overflow():
+def test_simulate_truncates_explosive_path_before_overflow():
     path = ar.simulate((1.2,), n=5000, seed=1)
     assert 100 < path.values.size == path.innovations.size < 300  # 1.2^t = 1e12 at t = 152
     assert np.abs(path.values).max() < LARGEST
@@ -151,7 +152,7 @@ def test_an_explosive_path_is_cut_where_it_would_overflow():
         ({"coefficients": (1.2,), "burn_in": 5000}, "burn-in of 0"),
     ],
 )
-def test_bad_arguments_are_refused_with_a_sentence(arguments, sentence):
+def test_simulate_rejects_bad_arguments(arguments, sentence):
     with pytest.raises(ValueError, match=sentence):
         ar.simulate(**{"coefficients": (0.5,), "n": 100, **arguments})
     with pytest.raises(ValueError, match="between -1 and 1"):
@@ -163,13 +164,13 @@ def test_bad_arguments_are_refused_with_a_sentence(arguments, sentence):
     [((0.8,), 0.8, 14), ((-0.5,), 0.5, 5), ((0.0,), 0.0, 0), ((1.0,), 1.0, np.inf),
      ((1.2,), 1.2, np.inf), ((0.0, 0.25), 0.5, 5)],
 )  # fmt: skip
-def test_memory_counts_the_steps_to_five_percent(phi, root, steps):
+def test_steps_remembered_counts_steps_to_five_percent(phi, root, steps):
     assert ar.largest_root(phi) == pytest.approx(root, abs=1e-12)
     assert ar.steps_remembered(phi) == steps
     if 0 < steps < np.inf:
         assert root**steps < 0.05 <= root ** (steps - 1)
 
 
-def test_white_noise_has_no_root_and_no_memory():
+def test_steps_remembered_is_zero_for_white_noise():
     assert ar.largest_root(()) == 0.0
     assert ar.steps_remembered(()) == 0.0

@@ -8,7 +8,7 @@ from seqviz.compute.ar_fitting import METHODS, fit, fit_paths, replicate, replic
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-def test_every_estimate_equals_autoreg_on_its_path(intercept):
+def test_replicate_matches_autoreg_per_path(intercept):
     replications = replicate(0.8, n=60, replications=20, seed=4, intercept=intercept)
     paths = replicate_paths(0.8, n=60, replications=20, seed=4)
     trend = "c" if intercept else "n"
@@ -24,7 +24,7 @@ def test_every_estimate_equals_autoreg_on_its_path(intercept):
 
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("phi", [-0.5, 0.0, 0.6])
-def test_bias_follows_marriott_pope_and_kendall(phi, intercept):
+def test_replicate_bias_matches_marriott_pope_and_kendall(phi, intercept):
     replications = replicate(phi, n=100, replications=40_000, seed=3, intercept=intercept)
     expected = -(1 + 3 * phi) / 100 if intercept else -2 * phi / 100
     assert replications.theory_bias == pytest.approx(expected, rel=1e-12)
@@ -33,7 +33,7 @@ def test_bias_follows_marriott_pope_and_kendall(phi, intercept):
     assert abs(replications.mean_bias - expected) < 4 * replications.standard_error_of_bias + 1e-3
 
 
-def test_standard_deviation_approaches_mann_and_wald():
+def test_replicate_sd_approaches_mann_wald():
     replications = replicate(0.6, n=1000, replications=20_000, seed=3)
     assert replications.theory_sd == pytest.approx(np.sqrt(0.64 / 1000), rel=1e-12)
     # Monte Carlo error of a standard deviation: 1 / sqrt(40000) = 0.5%, four of them, and 6 / n of
@@ -41,7 +41,8 @@ def test_standard_deviation_approaches_mann_and_wald():
     assert replications.standard_deviation == pytest.approx(replications.theory_sd, rel=0.026)
 
 
-def test_paths_start_in_the_stationary_distribution_and_go_on():
+def test_replicate_paths_start_stationary_and_extend():
+    """A longer path begins with the values of the shorter one."""
     paths = replicate_paths(0.8, n=5, replications=50_000, sigma=2.0)
     # sigma^2 / (1 - phi^2) = 100/9 at every time; relative error of a variance sqrt(2 / 50000)
     # = 0.0063: four of them.
@@ -51,7 +52,8 @@ def test_paths_start_in_the_stationary_distribution_and_go_on():
 
 
 @pytest.mark.parametrize("phi", [1.0, -1.0, 1.05])
-def test_unit_root_and_explosive_paths_start_at_zero_without_theory(phi):
+def test_replicate_paths_start_at_zero_if_not_stationary(phi):
+    """Unit-root and explosive processes have no theoretical bias or deviation."""
     assert not replicate_paths(phi, 20, 5)[:, 0].any()
     replications = replicate(phi, 100, 300)
     assert np.isnan([replications.theory_bias, replications.theory_sd]).all()
@@ -62,14 +64,14 @@ def test_unit_root_and_explosive_paths_start_at_zero_without_theory(phi):
 @pytest.mark.parametrize(
     "arguments", [{"n": 3}, {"replications": 1}, {"sigma": 0.0}, {"phi": 1.5, "n": 5000}]
 )
-def test_bad_arguments_are_refused_with_a_sentence(arguments):
+def test_replicate_rejects_bad_arguments(arguments):
     with pytest.raises(ValueError, match=r"need n >= 4|explodes"):
         replicate(**{"phi": 0.5, "n": 50, **arguments})
 
 
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("method", METHODS)
-def test_all_paths_at_once_are_the_fit_of_each(method, intercept):
+def test_fit_paths_matches_fit_per_path(method, intercept):
     """Coefficients and intervals of the one-series functions, which statsmodels checks."""
     paths = replicate_paths(0.8, n=40, replications=30, seed=4)
     phi, half = fit_paths(paths, intercept, method)
@@ -82,7 +84,8 @@ def test_all_paths_at_once_are_the_fit_of_each(method, intercept):
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-def test_yule_walker_pays_with_bias(intercept):
+def test_replicate_yule_walker_bias_matches_theory(intercept):
+    """Yule-Walker has more bias than least squares."""
     replications = replicate(0.6, 100, 40_000, seed=3, intercept=intercept, method="yule_walker")
     expected = -(1 + 4 * 0.6) / 100 if intercept else -3 * 0.6 / 100
     assert replications.theory_bias == pytest.approx(expected, rel=1e-12)
@@ -90,13 +93,13 @@ def test_yule_walker_pays_with_bias(intercept):
 
 
 @pytest.mark.parametrize("noise", ["student_t", "laplace"])
-def test_other_noise_starts_in_its_stationary_distribution_too(noise):
+def test_replicate_paths_start_stationary_under_other_noise(noise):
     paths = replicate_paths(0.8, 5, 50_000, 2.0, noise=noise, df=8.0)
     # Kurtosis up to 6 makes the error of a variance twice that of the Gaussian.
     np.testing.assert_allclose(paths.var(axis=0), 4.0 / 0.36, rtol=0.05)
 
 
-def test_shuffled_paths_have_the_same_values_and_no_dependence():
+def test_replicate_paths_shuffle_keeps_values_only():
     plain, mixed = replicate_paths(0.9, 60, 200), replicate_paths(0.9, 60, 200, shuffle=True)
     np.testing.assert_allclose(np.sort(plain, axis=1), np.sort(mixed, axis=1))
     replications = replicate(0.9, 200, 4000, intercept=True, shuffle=True)

@@ -17,7 +17,7 @@ VALUES = ar.simulate((0.0, 0.7), n=100, seed=3).values
 SETTINGS = NetworkSettings(hidden=3, epochs=5, learning_rate=0.01, train=0.6, validation=0.2)
 
 
-def test_each_is_a_training_of_its_own_on_the_same_targets():
+def test_fit_windows_matches_separate_trainings():
     payloads = []
     window_errors = fit_windows(VALUES, SETTINGS, payloads.append)
     for window in (1, 4, 10):
@@ -41,7 +41,7 @@ def test_each_is_a_training_of_its_own_on_the_same_targets():
     assert payloads[-1].scores == window_errors.scores[:-1]
 
 
-def test_a_report_that_raises_ends_it():
+def test_fit_windows_stops_if_report_raises():
     def stop(_: object) -> None:
         raise InterruptedError
 
@@ -49,7 +49,7 @@ def test_a_report_that_raises_ends_it():
         fit_windows(VALUES, SETTINGS, stop)
 
 
-def test_enough_is_within_one_standard_error_of_the_mean_difference():
+def test_window_errors_enough_uses_one_standard_error():
     noise = np.array([1.0, -1.0, 1.0, -1.0])  # standard error 1 / sqrt(3) = 0.577
     levels = np.array([9.0, 6.6, 6.5, 6.0, 6.0, 7.0, 7.0, 7.0, 7.0, 7.0])
     squared = levels[:, None] + np.where(np.arange(10) == 3, 0, 1)[:, None] * noise

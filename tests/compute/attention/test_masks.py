@@ -33,7 +33,7 @@ DECODER = pytest.mark.parametrize("decoder", [False, True])
 
 @DECODER
 @pytest.mark.parametrize("kind", MASK_KINDS)
-def test_each_cell(kind, decoder):
+def test_allowed_matches_mask_rules(kind, decoder):
     """Padding is told unless said otherwise; it may look itself, as nobody reads it."""
     rule = RULES["causal" if decoder and kind == "own" else kind]
     for tokens, pads, payload in itertools.product((1, 2, 6), (0, 2), ({}, {"padding": False})):
@@ -49,7 +49,7 @@ def test_each_cell(kind, decoder):
 
 @DECODER
 @pytest.mark.parametrize("kind", MASK_KINDS)
-def test_a_cell_turns_over_and_twice_is_untouched(kind, decoder):
+def test_allowed_toggles_cells(kind, decoder):
     """Of padding, too: a student may let a query look there. Beyond the text there is none."""
     real = np.array([True] * 4 + [False])
     plain = allowed(real, kind, decoder)
@@ -61,7 +61,7 @@ def test_a_cell_turns_over_and_twice_is_untouched(kind, decoder):
     np.testing.assert_array_equal(allowed(real, kind, decoder, cells=beyond), plain)
 
 
-def test_an_unknown_kind_is_refused_with_the_kinds_there_are():
+def test_allowed_rejects_unknown_kind_and_lists_kinds():
     with pytest.raises(
         ValueError, match="own, none, causal, reverse, diagonal, window, strided, not 'upside'"
     ):
@@ -82,11 +82,11 @@ def test_an_unknown_kind_is_refused_with_the_kinds_there_are():
         ("9999.9999", ((9999, 9999),)),
     ],
 )
-def test_pairs(text, found):
+def test_pairs_parses_text(text, found):
     assert pairs(text) == found
 
 
-def test_what_is_written_reads_back():
+def test_written_round_trips_through_pairs():
     assert written(((2, 5), (3, 0))) == "2.5 3.0"
     for count in (0, 1, MOST_CELLS):
         cells = tuple((0, index) for index in range(count))
@@ -104,14 +104,14 @@ def test_what_is_written_reads_back():
     ],
     ids=lambda text: text[:20],
 )  # fmt: skip
-def test_anything_else_is_refused(text, part):
+def test_pairs_rejects_malformed_text(text, part):
     with pytest.raises(UserError, match=r"^.{1,200}\.$") as caught:
         pairs(text)
     assert (caught.value.code, caught.value.details) == ("pairs", {"part": part})
     assert pickle.loads(pickle.dumps(caught.value)).details == caught.value.details
 
 
-def test_too_many_pairs_are_refused():
+def test_pairs_rejects_too_many_cells():
     with pytest.raises(UserError) as caught:
         pairs(written(tuple((0, index) for index in range(MOST_CELLS + 1))))
     assert (caught.value.code, caught.value.details) == ("many_pairs", {"limit": MOST_CELLS})

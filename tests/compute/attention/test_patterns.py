@@ -56,7 +56,7 @@ def by_definition(weights, ids, special):
 
 @pytest.mark.parametrize("causal", [False, True])
 @SHAPES
-def test_measures_equal_their_definitions(shape, causal):
+def test_habits_match_definitions(shape, causal):
     """On ids of which several are equal, and special tokens as an encoder puts them."""
     weights, tokens = weights_of(*shape, causal), shape[2]
     ids, special = np.random.RandomState(0).randint(0, 4, tokens), np.zeros(tokens, bool)
@@ -94,7 +94,7 @@ SPECIAL = np.array([1, 0, 0, 0, 0, 1], bool)
         ("same", lambda i: (0, 3, 4, 1, 2, 5)[i], 4 / 5, 8 / 5),  # the separator is alone
     ],
 )
-def test_a_head_of_one_habit(name, target, share, distance):
+def test_habits_identify_pure_head(name, target, share, distance):
     result = habits(pure(6, target), IDS, SPECIAL)
     assert getattr(result, name) == pytest.approx(share)
     assert result.distance == pytest.approx(distance)
@@ -104,7 +104,8 @@ def test_a_head_of_one_habit(name, target, share, distance):
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("tokens", [2, 8, 33])
-def test_a_head_that_looks_everywhere_alike(tokens, causal):
+def test_habits_name_uniform_head_broad(tokens, causal):
+    """Of two tokens half the weight is on the previous one, which names the head."""
     weights = np.tri(tokens) if causal else np.ones((tokens, tokens))
     weights /= weights.sum(-1, keepdims=True)
     result = habits(weights[None, None], np.arange(tokens), np.zeros(tokens, bool))
@@ -119,7 +120,7 @@ def named(**values):
     return Habits(**measures).name(0, 0)
 
 
-def test_names():
+def test_habits_name_applies_thresholds():
     assert named(previous=0.5, spread=0.95) == "previous"  # from one half on, and before "broad"
     assert named(previous=0.4999, spread=0.9) == "broad"
     assert named(previous=0.4999, spread=0.8999) == "mixed"
@@ -130,7 +131,7 @@ def test_names():
 
 
 @SHAPES
-def test_rollout_is_the_recursion_of_the_paper(shape):
+def test_rollout_matches_paper_recursion(shape):
     """Abnar and Zuidema (2020): A~(l) = A(l) A~(l - 1) with A = (W + I) / 2, heads averaged."""
     weights = weights_of(*shape)
     values = patterns.rollout(weights)
@@ -145,7 +146,7 @@ def test_rollout_is_the_recursion_of_the_paper(shape):
         before = now
 
 
-def test_rollout_of_previous_token_heads_is_a_binomial():
+def test_rollout_of_previous_token_heads_is_binomial():
     """One step back or none, each with one half: after l layers the binomial distribution."""
     layers, tokens = 5, 12
     weights = pure(tokens, lambda i: max(i - 1, 0)).repeat(layers, 0)
@@ -154,7 +155,7 @@ def test_rollout_of_previous_token_heads_is_a_binomial():
     np.testing.assert_allclose(result[::-1][: layers + 1], expected, **CLOSE)
 
 
-def test_rollout_where_a_query_may_look_nowhere():
+def test_rollout_handles_fully_masked_query():
     weights = weights_of(2, 2, 4).copy()
     weights[:, :, 2] = 0
     values = patterns.rollout(weights)
@@ -162,7 +163,7 @@ def test_rollout_where_a_query_may_look_nowhere():
     np.testing.assert_allclose(values[-1, 2], np.eye(4)[2], **CLOSE)
 
 
-def test_rollout_counts_in_float64():
+def test_rollout_accumulates_in_float64():
     """Float32 weights, as models give them: 30 layers, and rows still sum to 1 to 1e-12."""
     weights = weights_of(30, 2, 20).astype(np.float32)
     np.testing.assert_allclose(patterns.rollout(weights).sum(-1), 1, 0, 1e-12)
@@ -174,7 +175,7 @@ def test_rollout_counts_in_float64():
 @pytest.mark.parametrize(
     ("tokens", "side"), [(1, 10), (10, 10), (11, 10), (19, 10), (512, 24), (7, 1), (100, 33)]
 )
-def test_each_cell_is_the_largest_weight_within_it(tokens, side):
+def test_tiles_take_largest_weight_per_cell(tokens, side):
     """Cells of nearly one size: straight lines stay straight. What fits stays as it is."""
     weights = weights_of(1, 2, tokens)
     result, side = patterns.tiles(weights, side), min(tokens, side)
@@ -186,7 +187,7 @@ def test_each_cell_is_the_largest_weight_within_it(tokens, side):
 
 
 @pytest.mark.parametrize("most", [0, 3, 20, 100])
-def test_ranked_is_the_order_of_sorting_pairs(most):
+def test_ranked_matches_stable_sort(most):
     """Equal heads stay in their order."""
     measure = np.random.RandomState(0).randint(0, 9, size=(4, 5)) / 8
     every = itertools.product(range(4), range(5))

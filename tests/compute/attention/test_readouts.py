@@ -24,7 +24,7 @@ VECTORS = np.zeros((4, 4))
 
 
 @pytest.mark.parametrize("head", [(), (1,)])
-def test_one_matrix_of_attention_or_one_of_several(head):
+def test_attention_stages_report_single_head_or_one_of_several(head):
     heads = np.stack([np.eye(4), WEIGHTS]) if head else WEIGHTS
     attention_stages = AttentionStages(
         10 * heads, heads, heads, heads, np.zeros((*heads.shape[:-1], 2))
@@ -36,7 +36,7 @@ def test_one_matrix_of_attention_or_one_of_several(head):
     assert attention_stages.later(*head) == pytest.approx((0.2 + 0.1 + 0.2 + 0.3 + 0.1 + 0.3) / 4)
 
 
-def test_saturation_at_one_length():
+def test_saturation_reports_values_at_one_length():
     result = saturation(keys=4)
     for row, scaling in enumerate(SCALINGS):
         at = row, list(result.d_k).index(64)
@@ -44,7 +44,7 @@ def test_saturation_at_one_length():
         assert result.largest_at(64, scaling) == result.largest[at]
 
 
-def test_a_head_with_nothing_to_do():
+def test_habits_idle_sums_first_and_separator():
     special = np.array([True, False, False, True])
     result = habits(WEIGHTS[None, None], np.array([1, 5, 6, 2]), special)
     first, separators = (0.3 + 0.1 + 0) / 3, (0.1 + 0.3 + 1) / 3  # all queries but the first
@@ -52,7 +52,7 @@ def test_a_head_with_nothing_to_do():
     assert result.of("first", 0, 0) == pytest.approx(first)
 
 
-def test_what_a_mask_leaves():
+def test_attention_map_reports_mask_share():
     allowed = np.ones((4, 4), bool)
     allowed[0, 1:] = False
     attention_map = AttentionMap(TEXT, WEIGHTS, 0, 0, np.zeros(4), allowed)
@@ -64,7 +64,7 @@ def test_what_a_mask_leaves():
     assert replace(attention_map, text=replace(TEXT, real=np.ones(4, bool))).on_padding == 0
 
 
-def test_parts_of_one_head():
+def test_head_parts_report_cell_values():
     norms = np.array([0.5, 1, 2, 4])
     head_parts = HeadParts(
         TEXT, 0, 0, np.eye(4), VECTORS + 3, 10 * WEIGHTS, VECTORS, WEIGHTS, norms, VECTORS < 1
@@ -77,7 +77,7 @@ def test_parts_of_one_head():
     assert unit_of(type(head_parts), "divisor").digits == 4
 
 
-def test_a_change():
+def test_change_reports_largest_shift():
     probabilities = np.array([[0.2, 0.5, 0.3], [0.1, 0.2, 0.7]])
     change = Change(TEXT, np.array([0, 0.4, 0.1]), 0.9, np.array([0.25, 0.75]),
                     ("x", "y", "z"), probabilities, 0.5, 3)  # fmt: skip
@@ -87,7 +87,7 @@ def test_a_change():
     assert (change.pair_before, change.pair_after) == (0.25, 0.75)
 
 
-def test_each_head_alone():
+def test_effects_report_most_missed_head():
     effects = Effects(np.array([[0.02, 0.5, 0.049], [0.051, 0.3, 0.01]]), True, 1.0)
     assert effects.most_missed == (0, 1)
     assert effects.largest == 0.5

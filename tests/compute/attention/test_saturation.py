@@ -19,14 +19,14 @@ def norm(weights: np.ndarray) -> float:
     return float(np.linalg.norm(np.diag(weights) - np.outer(weights, weights)))
 
 
-def test_sizes():
+def test_sizes_cover_powers_of_two():
     result = sizes()
     assert (result[0], result[-1], len(result)) == (1, 1024, 43)
     assert (np.diff(result) > 0).all()
     assert set(2 ** np.arange(11)) <= set(result)
 
 
-def test_variance_is_that_of_the_theory():
+def test_saturation_variance_matches_theory():
     """Var(q · k) = d_k; each |q|^2 / d_k has variance 2 / d_k, and each squared normal variance 2.
 
     With 400 draws of 16 keys the relative error has standard deviation
@@ -46,7 +46,7 @@ def test_variance_is_that_of_the_theory():
 
 @pytest.mark.parametrize("d_k", [1, 8, 64, 1024])
 @pytest.mark.parametrize(("scaling", "factor"), zip(SCALINGS, (0, 1, 8), strict=True))
-def test_against_a_draw_of_every_entry(scaling, factor, d_k):
+def test_saturation_matches_direct_draws(scaling, factor, d_k):
     """Every entry of every query and key drawn; nothing shared, no shortcut.
 
     Two independent samples: their means differ by less than four standard errors.
@@ -66,7 +66,7 @@ def test_against_a_draw_of_every_entry(scaling, factor, d_k):
         assert abs(getattr(result, name)[at] - values.mean()) < 4 * error, name
 
 
-def test_standard_error_is_that_of_the_mean():
+def test_saturation_error_matches_spread_over_seeds():
     """The spread of the mean over 60 seeds (known within 9%) is what one run says: within 35%."""
     runs = [saturation(draws=50, seed=seed) for seed in range(60)]
     spread = np.std([run.entropy[:, ::10] for run in runs], axis=0, ddof=1)
@@ -74,7 +74,7 @@ def test_standard_error_is_that_of_the_mean():
     np.testing.assert_allclose(message, spread, rtol=0.35)
 
 
-def test_jacobian_against_the_matrix():
+def test_jacobian_matches_full_matrix_norm():
     """Also where one weight is 1 up to 1e-12: the plain formula would leave rounding only."""
     source = np.random.RandomState(0)
     rows = [np.array([1.0, 0.0, 0.0]), np.array([0.5, 0.5, 0.0])]
@@ -85,7 +85,7 @@ def test_jacobian_against_the_matrix():
     assert module._jacobian(np.array([[1 - 1e-12, 1e-12]])) == pytest.approx(2e-12, rel=1e-9)
 
 
-def test_jacobian_is_the_derivative_of_the_softmax():
+def test_jacobian_matches_finite_differences():
     """Central differences of the softmax itself; step 1e-6 leaves errors of 1e-10."""
     scores, step = np.array([1.2, 0.7, -0.3, -2.0]), 1e-6
     columns = [
@@ -96,7 +96,7 @@ def test_jacobian_is_the_derivative_of_the_softmax():
 
 
 @pytest.mark.parametrize(("keys", "temperature"), [(2, 1e-3), (2, 1e3), (128, 1e-3), (128, 1e3)])
-def test_borders(keys, temperature):
+def test_saturation_is_finite_at_extreme_settings(keys, temperature):
     result = saturation(keys, temperature, draws=2)
     for name in ("variance", "theory", "entropy", "entropy_error", "largest", "gradient"):
         values = getattr(result, name)
@@ -110,7 +110,7 @@ def test_borders(keys, temperature):
 
 
 @pytest.mark.timing
-def test_fast_enough_for_a_slider_and_small():
+def test_saturation_stays_within_time_and_memory_limits():
     """13 ms on the machine where it was written; 30 ms were asked for, the best of five counts."""
     took = []
     for _ in range(6):  # the first warms up
@@ -132,6 +132,6 @@ def test_fast_enough_for_a_slider_and_small():
      {"temperature": math.nan}],
     ids=str,
 )  # fmt: skip
-def test_settings_that_there_are_not(setting):
+def test_saturation_rejects_bad_settings(setting):
     with pytest.raises(ValueError, match=r"^The.*\.$"):
         saturation(**setting)

@@ -25,7 +25,7 @@ def drawn(*shape: int, seed: int = 0) -> np.ndarray:
 
 # The base Transformer: 8 with d_k; 22.627 with d, as one of the texts writes (D-24).
 @pytest.mark.parametrize(("scale", "expected"), [("d_k", 8.0), ("d", math.sqrt(512)), ("none", 1)])
-def test_divisors(scale, expected):
+def test_divisor_matches_scale(scale, expected):
     assert divisor(scale, 64, 512) == expected
 
 
@@ -39,7 +39,7 @@ def test_divisors(scale, expected):
         ([[0.0, 0.0], [0.0, math.log(3)]], [[0.5, 0.5], [0.25, 0.75]]),
     ],
 )
-def test_softmax_in_closed_form(scores, weights):
+def test_softmax_matches_closed_form(scores, weights):
     np.testing.assert_allclose(softmax(np.array(scores)), weights, rtol=ROUNDING)
 
 
@@ -54,14 +54,14 @@ def test_softmax_in_closed_form(scores, weights):
         ([[[1 / 16] * 16]], 4),
     ],
 )
-def test_entropy_in_closed_form(weights, bits):
+def test_entropy_matches_closed_form(weights, bits):
     result = entropy(np.array(weights))
     np.testing.assert_allclose(result, bits, atol=ROUNDING)
     assert not np.signbit(result).any()  # "-0 bits" would be seen in a table
 
 
 @BOTH
-def test_a_mask_that_is_multiplied_leaks(operator):
+def test_attend_multiplied_mask_leaks(operator):
     """The run of D-30, printed with four decimals."""
     result = attend(PRINTED, np.eye(3), np.eye(3), allowed=CAUSAL, operator=operator)
     expected = {
@@ -74,7 +74,7 @@ def test_a_mask_that_is_multiplied_leaks(operator):
 @pytest.mark.parametrize("blind", [False, True])  # whether a query may look at nothing
 @pytest.mark.parametrize("allowed", [None, CAUSAL, drawn(3, 5) > -0.5], ids=str)
 @pytest.mark.parametrize(("shape", "kept"), [((), ()), ((2, 3), (2, 3)), ((4,), (1,))], ids=str)
-def test_against_pytorch(shape, kept, allowed, blind):
+def test_attend_matches_torch(shape, kept, allowed, blind):
     """Leading axes broadcast. Where a query may look at nothing there are zeros, not nan."""
     n = 3 if allowed is None else allowed.shape[1]
     q, k, v = drawn(*shape, 3, 6), drawn(*kept, n, 6, seed=1), drawn(*kept, n, 2, seed=2)
@@ -92,7 +92,7 @@ def test_against_pytorch(shape, kept, allowed, blind):
 
 
 @BOTH
-def test_every_stage_against_a_loop(operator):
+def test_attend_stages_match_explicit_loop(operator):
     q, k, v = drawn(3, 4), drawn(3, 4, seed=1), drawn(3, 2, seed=2)
     for array in (q, k, v):
         array.flags.writeable = False  # readings are
@@ -115,7 +115,7 @@ def test_every_stage_against_a_loop(operator):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @BOTH
-def test_precision_stays(dtype, operator):
+def test_attend_keeps_dtype(dtype, operator):
     x = drawn(3, 4).astype(dtype)
     result = attend(x, x, x, divide_by=2.0, temperature=0.7, allowed=CAUSAL, operator=operator)
     assert {stage.dtype for stage in vars(result).values()} == {np.dtype(dtype)}
@@ -134,6 +134,6 @@ def test_precision_stays(dtype, operator):
                           {"operator": "subtract"})),
     ],
 )  # fmt: skip
-def test_settings_that_there_are_not(function, setting):
+def test_attend_and_divisor_reject_bad_settings(function, setting):
     with pytest.raises(ValueError, match=r"^[A-Z].*\.$"):
         function(**setting)

@@ -19,7 +19,7 @@ def made(share: np.ndarray, other: np.ndarray | None = None, even: float = 0.5) 
     return HeadTrials("pronoun", share, other, np.ones(share.shape[1:]), even, labels, False, 1.0)
 
 
-def test_the_mean_and_its_interval_are_students():
+def test_head_trials_mean_ci_uses_student_t():
     share = np.random.RandomState(1).beta(3, 2, (24, 2, 3))
     result = made(share)
     values = share[:, 1, 2]
@@ -29,7 +29,8 @@ def test_the_mean_and_its_interval_are_students():
     assert result.best == divmod(int(share.mean(0).argmax()), 3)
 
 
-def test_a_head_that_ignores_the_word_is_at_one_half_and_follows_no_pair():
+def test_head_trials_ignoring_word_follows_no_pair():
+    """A head that ignores the word has a mean share of one half."""
     first = np.random.RandomState(0).uniform(0, 1, (24, 1, 1))
     other = np.stack([first, first], 1)
     result = made((first + 1 - first) / 2, other)
@@ -39,7 +40,7 @@ def test_a_head_that_ignores_the_word_is_at_one_half_and_follows_no_pair():
     assert made(first, turned).followed(0, 0).correct == 24
 
 
-def test_what_the_best_of_many_heads_reaches_by_chance():
+def test_head_trials_best_by_chance_grows_with_heads():
     """One head: the quantile of a sum of signs; more heads: more; no difference to even: even."""
     random = np.random.RandomState(0)
     item = made(0.5 + random.normal(0, 0.1, (60, 1, 1)))
@@ -50,7 +51,7 @@ def test_what_the_best_of_many_heads_reaches_by_chance():
     assert made(np.full((24, 6, 12), 0.5)).best_by_chance == 0.5
 
 
-def test_pairs_differ_in_one_word_and_hold_both_nouns():
+def test_pairs_differ_in_one_word_and_contain_both_nouns():
     assert len({(pair.first, pair.second) for pair in PAIRS}) == len(PAIRS)
     for pair in PAIRS:
         item, other = (sentence.split() for sentence in pair.sentences)
@@ -59,7 +60,7 @@ def test_pairs_differ_in_one_word_and_hold_both_nouns():
         assert {pair.first, pair.second} <= set(item)
 
 
-def test_the_share_that_comes_from_the_first_token():
+def test_carried_first_weights_share_by_norm():
     weights = np.array([[[[1.0, 0, 0], [0.5, 0.25, 0.25], [0.8, 0.1, 0.1]]]])
     norms = np.array([[[0.1, 1.0, 3.0]]])
     result = patterns.carried_first(weights, norms)
@@ -71,7 +72,7 @@ def test_the_share_that_comes_from_the_first_token():
 
 @pytest.mark.parametrize("decoder", [False, True])
 @pytest.mark.parametrize("reach", [1, 3, 4, 20])
-def test_sparse_patterns(decoder, reach):
+def test_sparse_masks_match_definition(decoder, reach):
     n = 12
     for kind in masks.SPARSE:
         result = masks.allowed(np.ones(n, bool), kind, decoder, reach=reach)
@@ -89,7 +90,7 @@ def test_sparse_patterns(decoder, reach):
         masks.allowed(np.ones(n, bool), "window", decoder, reach=0)
 
 
-def test_a_stride_of_the_root_asks_for_n_times_the_root():
+def test_cells_computed_of_root_stride_is_n_sqrt_n():
     """Child et al. (2019): n sqrt(n) cells in a decoder, within a factor of two."""
     for n, root in ((256, 16), (1024, 32)):
         cells = masks.cells_computed("strided", n, True, root)
@@ -100,7 +101,7 @@ def test_a_stride_of_the_root_asks_for_n_times_the_root():
 
 
 @pytest.mark.parametrize("order", by_hand.ORDERS)
-def test_words_in_another_order(order):
+def test_walk_order_permutes_words(order):
     usual, result = by_hand.walk(heads=2), by_hand.walk(heads=2, order=order)
     assert sorted(result.words) == sorted(usual.words)
     indices = [usual.words.index(word) for word in result.words]
@@ -118,7 +119,7 @@ def test_words_in_another_order(order):
 
 @pytest.mark.parametrize("width", by_hand.WIDTHS)
 @pytest.mark.parametrize("part", ["query", "key", "value"])
-def test_one_matrix_holds_all_heads(width, part):
+def test_walk_joined_matrix_holds_all_heads(width, part):
     result = by_hand.walk(heads=4, width=width)
     full = by_hand.joined(getattr(result.weights, part))
     assert full.shape == (16, 4 * result.d_k)
@@ -128,7 +129,7 @@ def test_one_matrix_holds_all_heads(width, part):
     assert by_hand.cut_apart(result, part) < 1e-5
 
 
-def test_the_big_model_divides_by_more():
+def test_saturation_big_size_divides_by_more():
     base, big = saturation(), saturation(size="big")
     np.testing.assert_array_equal(base.largest[:2], big.largest[:2])
     assert big.theory[2, -1] == pytest.approx(base.theory[2, -1] / 2)

@@ -70,7 +70,7 @@ PRINTED = {
 }  # fmt: skip
 
 
-def test_the_sentence():
+def test_sentence_ids_are_alphabetical_ranks():
     sentence = "can you help me to translate this sentence"
     assert " ".join(WORDS) == sentence
     alphabet = {word: index for index, word in enumerate(sorted(sentence.split()))}
@@ -79,7 +79,7 @@ def test_the_sentence():
 
 
 @pytest.mark.parametrize("name", PRINTED)
-def test_printed_numbers(name):
+def test_walk_reproduces_printed_numbers(name):
     there, settings, printed, tolerance = PRINTED[name]
     close(there(walk(**settings)), printed, **tolerance)
 
@@ -87,7 +87,7 @@ def test_printed_numbers(name):
 # --- the chapter's own code -----------------------------------------------------------------------
 
 
-def test_the_chapters_code_gives_the_same_arrays():
+def test_walk_matches_chapter_code():
     """Its calls in its order, with PyTorch's global generator, set back afterwards."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(123)
@@ -114,7 +114,7 @@ def test_the_chapters_code_gives_the_same_arrays():
     )
 
 
-def test_the_global_generator_is_left_alone():
+def test_walk_preserves_global_rng_state():
     before = torch.get_rng_state()
     walk(seed=7, heads=4)
     assert torch.equal(torch.get_rng_state(), before)
@@ -124,7 +124,7 @@ def test_the_global_generator_is_left_alone():
 
 
 @pytest.mark.parametrize(("heads", "causal"), [(1, True), (8, False)])
-def test_against_pytorchs_attention(heads, causal):
+def test_walk_matches_torch_attention(heads, causal):
     result = walk(heads=heads, causal=causal)
     q, k, v = (torch.from_numpy(a.astype(np.float64)) for a in vars(result.vectors).values())
     theirs = scaled_dot_product_attention(q, k, v, is_causal=causal).numpy()
@@ -138,7 +138,7 @@ def test_against_pytorchs_attention(heads, causal):
     ("scale", "operator", "divide_by"),
     [("d_k", "add", 2.0), ("d", "multiply", 4.0), ("none", "add", 1.0)],
 )
-def test_every_stage_in_float64(scale, operator, divide_by):
+def test_walk_stages_match_float64(scale, operator, divide_by):
     """`attend` has its own tests; here it gets the projections, and gives to the last matrix."""
     result = walk(5, 4, 2, scale, 0.5, operator, True)
     assert result.divide_by == divide_by
@@ -166,7 +166,7 @@ def test_every_stage_in_float64(scale, operator, divide_by):
     [(1, 1, "full", 1), (64, 8, "full", 64), (16, 2, "full", 16), (64, 1, "split", 16),
      (1, 4, "split", 4), (64, 8, "split", 2)],
 )  # fmt: skip
-def test_shapes(d_k, heads, width, used):
+def test_walk_returns_expected_shapes(d_k, heads, width, used):
     """Split, the heads side by side are as wide as the model, whatever d_k (D-29)."""
     result = walk(d_k=d_k, heads=heads, width=width)
     assert (result.d_k, result.divide_by) == (used, math.sqrt(used))
@@ -180,7 +180,7 @@ def test_shapes(d_k, heads, width, used):
     assert all(np.isfinite(stage).all() for stage in stages)
 
 
-def test_basic_attention_has_no_scale_but_a_temperature_and_a_mask():
+def test_walk_basic_applies_temperature_and_mask_unscaled():
     plain, warm = walk().basic, walk(d_k=4, heads=2, temperature=4.0, causal=True).basic
     np.testing.assert_array_equal(plain.scaled, plain.scores)
     close(warm.scaled, plain.scores / 4, rtol=1e-6)  # one float32 rounding
@@ -198,6 +198,6 @@ def test_basic_attention_has_no_scale_but_a_temperature_and_a_mask():
      {"heads": 3, "width": "split"}, {"temperature": 0.0}],
     ids=str,
 )  # fmt: skip
-def test_settings_that_there_are_not(setting):
+def test_walk_rejects_bad_settings(setting):
     with pytest.raises(ValueError, match=r"^[A-Z0-9].*\.$"):
         walk(**setting)

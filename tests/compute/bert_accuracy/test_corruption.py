@@ -34,19 +34,19 @@ VOCABULARY = 30522
 # --- words --------------------------------------------------------------------------------------
 
 
-def test_pieces_of_words():
+def test_words_of_groups_pieces():
     np.testing.assert_array_equal(words_of(PIECES, SPECIAL), WORD_OF)
     assert written(PIECES, WORD_OF) == ("unaffable", ",", "don", "'", "t", "playing")
 
 
-def test_a_continuation_of_nothing_is_a_word():
+def test_words_of_counts_orphan_continuation_as_word():
     pieces = ("[CLS]", "##ing", "##s", "[SEP]", "##s")
     result = words_of(pieces, np.array([True, False, False, True, False]))
     assert result.tolist() == [-1, 0, 0, -1, 1]
     assert written(pieces, result) == ("##ings", "##s")
 
 
-def test_no_words():
+def test_words_of_handles_texts_without_words():
     assert words_of((), np.zeros(0, bool)).tolist() == []
     nothing = words_of(("[CLS]", "[SEP]"), np.ones(2, bool))
     assert nothing.tolist() == [-1, -1]
@@ -59,13 +59,13 @@ def test_no_words():
 # --- who goes first -----------------------------------------------------------------------------
 
 
-def test_the_highest_sum_goes_first_and_of_equals_the_left():
+def test_turns_sort_by_score_sum_and_break_ties_left_to_right():
     # Sums: 3, 2, 9, 3, 0, 2. The scores of special tokens are the highest and must not count.
     scores = np.array([99, 1, 1, 1, 2, 9, 3, 0, 1, 1, 99, 99.0])
     assert turns(scores, WORD_OF).tolist() == [1, 3, 0, 2, 5, 4]
 
 
-def test_random_orders_are_all_as_likely():
+def test_random_turns_are_uniform():
     draws = 6000
     observed = np.zeros(6)
     for seed in range(draws):
@@ -80,7 +80,7 @@ def test_random_orders_are_all_as_likely():
     assert random_turns(9, (0, 1)).tolist() != random_turns(9, (1, 0)).tolist()
 
 
-def test_classes_go_one_after_the_other():
+def test_content_first_and_function_first_order_word_classes():
     words = ("The", "film", "is", "n", "'", "t", "funny", ",", "just", "long", ".", "10")
     content = {"film", "funny", "just", "long", "10"}
     assert {word for word in words if not is_function(word)} == content
@@ -95,7 +95,7 @@ def test_classes_go_one_after_the_other():
     assert content_first((), 0).tolist() == []
 
 
-def test_the_list_says_what_its_comment_says():
+def test_function_words_match_documented_list():
     assert {"no", "not", "n", "t", "like"} <= FUNCTION_WORDS
     assert not {"never", "good", "bad", "won"} & FUNCTION_WORDS
     assert all(word == word.lower() for word in FUNCTION_WORDS)
@@ -104,14 +104,14 @@ def test_the_list_says_what_its_comment_says():
 # --- how many, and which ids --------------------------------------------------------------------
 
 
-def test_a_share_is_rounded_half_up():
+def test_count_rounds_half_up():
     for percent in range(101):
         for words in range(0, 70):
             exact = floor(Fraction(percent, 100) * words + Fraction(1, 2))
             assert count(percent / 100, words) == exact, (percent, words)
 
 
-def test_words_are_masked_whole():
+def test_masked_replaces_whole_words():
     ids = np.arange(1000, 1012)
     turn = np.array([2, 5, 0, 4, 1, 3])  # "don", "t", "unaffable", "playing", "'", ","
     gone = [[], [5], [5, 7], [5, 7, 1, 2, 3], [5, 7, 1, 2, 3, 8, 9]]
@@ -143,7 +143,7 @@ def _sentence(length: int) -> tuple[np.ndarray, np.ndarray]:
         (0.4, 4, 2),
     ],
 )
-def test_how_many_are_selected(share, length, wanted):
+def test_select_picks_requested_share(share, length, wanted):
     ids, special = _sentence(length)
     corrupted = select(ids, special, FillSettings(share=share), VOCABULARY, 0)
     assert len(corrupted.positions) == len(corrupted.treatment) == wanted
@@ -151,7 +151,7 @@ def test_how_many_are_selected(share, length, wanted):
     assert (np.diff(corrupted.positions) > 0).all()
 
 
-def test_only_selected_places_change_and_each_as_its_treatment_says():
+def test_select_changes_only_selected_positions_by_treatment():
     ids, special = _sentence(40)
     settings = FillSettings(share=0.5, mask=0.4, random=0.3)
     for seed in range(50):
@@ -165,7 +165,7 @@ def test_only_selected_places_change_and_each_as_its_treatment_says():
         )
 
 
-def test_shares_of_treatments_and_places():
+def test_select_matches_treatment_shares():
     ids, special = _sentence(10000)
     corrupted = select(ids, special, FillSettings(share=0.3), VOCABULARY, 3)
     assert len(corrupted.positions) == 3000
@@ -177,7 +177,7 @@ def test_shares_of_treatments_and_places():
     assert low < (corrupted.positions <= 5000).sum() < high
 
 
-def test_random_tokens_come_from_the_whole_range():
+def test_select_draws_random_tokens_from_full_range():
     ids, special = _sentence(2000)
     settings = FillSettings(share=1.0, mask=0.0, random=1.0)
     changed = select(ids, special, settings, 1009, 0).ids[~special]
@@ -185,7 +185,7 @@ def test_random_tokens_come_from_the_whole_range():
     assert set(changed) == set(range(999, 1009))
 
 
-def test_sliders_change_only_what_they_must():
+def test_select_is_nested_in_share_and_mask():
     ids, special = _sentence(30)
     few, more = (
         select(ids, special, FillSettings(share=share), VOCABULARY, 4) for share in (0.2, 0.4)
@@ -203,7 +203,7 @@ def test_sliders_change_only_what_they_must():
 @pytest.mark.parametrize(
     "wrong", [{"share": 1.1}, {"share": -0.1}, {"mask": 0.8, "random": 0.3}, {"random": -0.1}]
 )
-def test_impossible_shares(wrong):
+def test_select_rejects_impossible_shares(wrong):
     ids, special = _sentence(5)
     with pytest.raises(ValueError, match="share"):
         select(ids, special, FillSettings(**wrong), VOCABULARY, 0)

@@ -40,14 +40,14 @@ def shapes(network) -> dict[str, tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("config", [BERT_BASE, BERT_LARGE, MINILM, replace(ODD, classes=5)])
-def test_every_part_is_one_of_transformers(config):
+def test_count_matches_transformers_bert(config):
     expected = shapes(real_bert(config))
     result = counting.count(config)
     assert {part.name: part.shape for part in result.parts} == expected
     assert result.total == result.trainable == sum(part.parameters for part in result.parts)
 
 
-def test_distilbert_is_that_of_transformers():
+def test_count_matches_transformers_distilbert():
     import torch
     from transformers import DistilBertConfig, DistilBertForSequenceClassification
 
@@ -60,7 +60,7 @@ def test_distilbert_is_that_of_transformers():
     assert result.trainable == sum(network.get_parameter(name).numel() for name in head)
 
 
-def test_printed_numbers():
+def test_count_reproduces_printed_numbers():
     assert counting.count(BERT_BASE, "head").total == 109_483_778  # row 0-70
     assert counting.count(BERT_BASE, "head").trainable == 1_538
     assert counting.count(DISTILBERT).total == 66_955_010
@@ -72,7 +72,7 @@ def test_printed_numbers():
 
 
 @pytest.mark.parametrize(("config", "rank"), [(MINILM, 8), (BERT_BASE, 4), (ODD, 1)])
-def test_lora_is_that_of_peft(config, rank):
+def test_count_lora_matches_peft(config, rank):
     import torch
     from peft import LoraConfig, inject_adapter_in_model
 
@@ -96,7 +96,7 @@ def test_lora_is_that_of_peft(config, rank):
 
 
 @pytest.mark.parametrize("config", [BERT_BASE, DISTILBERT, ODD])
-def test_regimes_train_what_they_say(config):
+def test_count_trains_parts_of_regime(config):
     head = counting.count(config, "head").trainable
     assert counting.count(config, "random").trainable == 0
     pooler = config.pooler * (config.width + 1) * config.width
@@ -122,7 +122,7 @@ def test_regimes_train_what_they_say(config):
         assert counting.count(config, regime).total == counting.count(config).total
 
 
-def test_groups_hold_everything_once():
+def test_groups_partition_parameters():
     counted = counting.count(BERT_BASE, "lora", rank=8)
     result = counting.groups(counted)
     layers = [f"layer {i}" for i in range(1, 13)]
@@ -146,6 +146,6 @@ def test_groups_hold_everything_once():
         ({"regime": "lora", "rank": 0}, "rank"),
     ],
 )
-def test_what_cannot_be_trained(settings, words):
+def test_count_rejects_bad_settings(settings, words):
     with pytest.raises(ValueError, match=words):
         counting.count(BERT_BASE, **settings)

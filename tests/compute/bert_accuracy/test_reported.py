@@ -11,7 +11,7 @@ BY_ROW = {record.row: record for record in REPORTED}
 CURVE = {curve.row: curve for curve in CURVES}
 
 
-def test_accuracies_are_whole_numbers_of_reviews():
+def test_reported_accuracies_are_whole_review_counts():
     correct = {row: record.correct for row, record in BY_ROW.items()}
     assert correct == {
         "0-72": 12420, "0-73": 16737, "0-74": 23458, "4-46": 9250, "4-49": 9327, "4-50": None
@@ -21,7 +21,7 @@ def test_accuracies_are_whole_numbers_of_reviews():
             assert record.correct / record.n == pytest.approx(record.accuracy, abs=1e-12)
 
 
-def test_updates_are_the_printed_ones():
+def test_reported_steps_match_printed_updates():
     assert BY_ROW["0-73"].steps == BY_ROW["0-74"].steps == 5 * 782
     assert BY_ROW["4-46"].steps == BY_ROW["4-49"].steps == 6564
     assert BY_ROW["0-72"].steps is None
@@ -29,12 +29,12 @@ def test_updates_are_the_printed_ones():
 
 
 @pytest.mark.parametrize("row", ["0-73", "0-74"])
-def test_training_accuracies_are_whole_numbers_of_reviews(row):
+def test_curves_train_accuracies_are_whole_review_counts(row):
     reviews = CURVE[row].train * BY_ROW[row].train
     np.testing.assert_allclose(reviews, np.round(reviews), atol=1e-6)  # float64 of 25,000
 
 
-def test_curves_are_as_long_as_the_training_and_copied_right():
+def test_curves_have_one_value_per_epoch_and_monotonic_training():
     for curve in CURVES:
         arrays = (curve.loss, curve.train, curve.validation)
         assert {len(array) for array in arrays} == {BY_ROW[curve.row].epochs}
@@ -44,7 +44,7 @@ def test_curves_are_as_long_as_the_training_and_copied_right():
     np.testing.assert_allclose(CURVE["0-73"].loss, np.log(2), atol=0.04)
 
 
-def test_how_far_adam_goes():
+def test_adam_reach_matches_torch():
     import torch
 
     head = BY_ROW["0-73"]
@@ -62,7 +62,7 @@ def test_how_far_adam_goes():
     assert abs(moved[2]) < adam_reach(1e-3, 300) / 3
 
 
-def test_how_far_adam_goes_when_the_rate_falls():
+def test_adam_reach_matches_decaying_rate():
     """Five epochs of 228 steps, as the page trains a head: half of rate times steps."""
     from seqviz.experiments.bert_accuracy.heads import Adam
 

@@ -12,7 +12,7 @@ TRUTH = np.array([True, True, False, False])
 GOOD, FAIR, POOR = ([0.9, 0.8, 0.1, 0.2], [0.9, 0.2, 0.1, 0.2], [0.1, 0.2, 0.6, 0.2])
 
 
-def test_knife():
+def test_word_masking_curve_reports_accuracy_and_pairs():
     curve = results.WordMaskingCurve(("random", "content"), np.array([0.0, 0.5, 1.0]),
                   np.array([[GOOD, FAIR, POOR], [GOOD, POOR, POOR]]), TRUTH)  # fmt: skip
     assert [curve.nearest(share) for share in (0.2, 0.3, 0.9)] == [0.0, 0.5, 1.0]
@@ -23,7 +23,7 @@ def test_knife():
     assert (pair.both, pair.only_first, pair.only_second, pair.neither) == (1, 2, 0, 1)
 
 
-def test_a_fall_taken_apart():
+def test_word_masking_curve_fall_splits_shift_and_information():
     """Of four sentences all are right, masked one, with the other head three, deleted two."""
     x, wrong = np.array([0.0, 0.5]), [0.1, 0.2, 0.6, 0.7]
     table = np.array([[GOOD, POOR]])
@@ -41,7 +41,7 @@ def test_a_fall_taken_apart():
     assert few.fall(controls, 0.5).masked == of(0, 2)  # as many as both have
 
 
-def test_padding_in_the_mean():
+def test_pads_in_mean_ignores_missing_values():
     table = np.array([[GOOD, FAIR], [FAIR, [*POOR[:3], np.nan]]])
     mean = results.PadsInMean(np.array([32, 64]), table, TRUTH)
     assert mean.accuracy("told", 64) == of(3, 4)
@@ -50,12 +50,12 @@ def test_padding_in_the_mean():
     assert mean.says_positive("untold", 64) == of(1, 3)
 
 
-def test_runs_of_a_system():
+def test_system_predictions_sort_runs_by_correct_count():
     runs = results.SystemPredictions("some", np.array([GOOD, POOR, FAIR])).runs(TRUTH)
     assert [run.correct for run in runs] == [1, 3, 4]
 
 
-def test_own_sentence_under_the_knife():
+def test_user_text_masking_reports_masked_words_and_flip():
     masking = results.UserTextMasking(("not", "a", "film"), ("random", "content"),
                      np.array([[2, 0, 1], [0, 2, 1]]),
                      np.array([[0.9, 0.8, 0.3, 0.6], [0.9, 0.8, 0.7, 0.6]]))  # fmt: skip
@@ -67,7 +67,7 @@ def test_own_sentence_under_the_knife():
     assert masking.undecided("content") is None
 
 
-def test_guesses():
+def test_guesses_report_rank_and_probability():
     words, first = (("a",), ("b",)), np.array([[0.5], [0.4]])
     guesses = results.Guesses(("mask", "random"), words, 0, "a", words, first, np.array([1, 1234]),
                     np.array([0.5, 0.01]))  # fmt: skip
@@ -75,7 +75,7 @@ def test_guesses():
     assert [guesses.chance_of(condition) for condition in guesses.conditions] == [0.5, 0.01]
 
 
-def test_padding():
+def test_padding_reports_accuracy_and_flips():
     table = np.full((2, 2, 2, 4), np.nan)  # told, side, length, sentence
     table[0, 1, 0], table[1, 1, 0] = GOOD, [*POOR[:3], np.nan]
     table[0, 1, 0, 3] = np.nan
@@ -91,7 +91,7 @@ def test_padding():
     assert (pair.only_first, pair.n) == (3, 3)
 
 
-def test_own_sentence_padded():
+def test_user_text_padding_reports_probabilities():
     table = np.arange(8.0).reshape(2, 2, 2) / 10
     padding = results.UserTextPadding(("a",), np.array([1]), np.array([True]), np.array([32, 64]),
         0.9,
@@ -101,7 +101,7 @@ def test_own_sentence_padded():
     assert padding.on_pads_untold("left", 32) == pytest.approx(0.65)
 
 
-def test_direction():
+def test_attention_directions_report_accuracies():
     attention_directions = results.AttentionDirections(
         ("both", "left"),
         np.array([GOOD, POOR]),
@@ -121,7 +121,7 @@ def test_direction():
     assert attention_directions.compared("both", "left").only_first == 3
 
 
-def test_a_trained_classifier_is_as_good_as_its_mean_run():
+def test_tuned_reports_mean_run_and_spread():
     def tuned(*runs: list[float]) -> results.Tuned:
         curve = np.zeros((len(runs), 1))
         return results.Tuned(
@@ -134,7 +134,7 @@ def test_a_trained_classifier_is_as_good_as_its_mean_run():
     assert tuned(FAIR).spread(TRUTH) is None
 
 
-def test_a_search_is_judged_twice():
+def test_searched_reports_validation_and_test_accuracy():
     result = results.Searched(results.SearchSettings(), np.array([0.1, 0.01]), np.array([8, 16]),
                      np.array([0.7, 0.85]), 1, np.array(FAIR))  # fmt: skip
     assert result.best_rate == 0.01
@@ -142,7 +142,7 @@ def test_a_search_is_judged_twice():
     assert result.tested(TRUTH) == of(3, 4)
 
 
-def test_the_spread_of_repetitions():
+def test_mode_comparison_spread_is_range_over_runs():
     mode_comparison = results.ModeComparison(
         ("eval", "train"), np.array([[0.5, 0.5], [0.4, 0.75]]), np.ones((2, 2), bool)
     )
@@ -150,6 +150,6 @@ def test_the_spread_of_repetitions():
     assert mode_comparison.spread("train") == pytest.approx(0.35)
 
 
-def test_the_share_of_weights_that_are_trained():
+def test_count_reports_share_trained():
     assert counting.count(counting.BERT_BASE, "head").share_trained == 1538 / 109_483_778
     assert counting.count(counting.MINILM, "random").share_trained == 0

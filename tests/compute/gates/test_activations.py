@@ -21,7 +21,7 @@ X = np.random.RandomState(1).standard_normal((9, 3))
 LSTM_RUN, GRU_RUN = run(LSTM(), weights(4), X), run(GRU(), weights(3), X)
 
 
-def test_symbols_name_the_arrays_of_the_trace():
+def test_symbols_match_trace_arrays():
     for trace, names in ((LSTM_RUN, "i f o g c h"), (GRU_RUN, "r z n h")):
         assert act.symbols(trace) == tuple(names.split())
         for name in act.symbols(trace):
@@ -32,7 +32,7 @@ def test_symbols_name_the_arrays_of_the_trace():
         act.activation(GRU_RUN, "f")
 
 
-def test_a_time_constant_is_when_the_memory_has_fallen_to_1_over_e():
+def test_time_constants_match_decay_to_1_over_e():
     retention = np.full((40, 3), np.exp(-1 / np.array([1.0, 5.0, 200.0])))
     np.testing.assert_allclose(act.time_constants(retention), [1, 5, 200], rtol=1e-12)
     mixed = np.array([[0.5], [0.125]])  # product 1/16 over two steps: one quarter a step
@@ -40,7 +40,7 @@ def test_a_time_constant_is_when_the_memory_has_fallen_to_1_over_e():
     assert list(act.time_constants(np.array([[1.0, 0.0], [1.0, 0.5]]))) == [np.inf, 0]
 
 
-def test_saturation_counts_steps():
+def test_saturation_returns_share_of_saturated_steps():
     gate = np.array([[0.05, 0.5], [0.95, 0.5], [0.99, 0.1], [0.5, 0.9]])
     result = act.saturation(gate)
     np.testing.assert_array_equal(result.left, [0.25, 0])
@@ -64,11 +64,11 @@ def test_saturation_counts_steps():
         *((name, "b", [float(name in ("position", "in_word"))]) for name in act.FEATURES),
     ],
 )
-def test_features(name, tokens, wanted):
+def test_feature_matches_expected_values(name, tokens, wanted):
     np.testing.assert_allclose(act.feature(name, list(tokens)), wanted)
 
 
-def test_correlation_is_pearsons_and_zero_where_nothing_varies():
+def test_correlation_is_pearson_and_zero_for_constants():
     values = np.random.RandomState(2).standard_normal((30, 4))
     values[:, 3] = 0.1
     given = np.random.RandomState(3).standard_normal(30)
@@ -90,7 +90,7 @@ def test_correlation_is_pearsons_and_zero_where_nothing_varies():
         (GRU(), [forcing.Clamp("n", -1.0, 1, first=6, last=9)], 2, {1: [np.nan] * 5 + [-1]}),
     ],
 )  # fmt: skip
-def test_clamps_say_gate_unit_and_steps(cell, clamps, block, held):
+def test_forced_applies_clamps_to_gate_unit_and_steps(cell, clamps, block, held):
     values = forcing.forced(cell, 6, 5, clamps)
     for unit, expected in held.items():
         np.testing.assert_array_equal(values[:, block, unit - 1], expected)
@@ -109,12 +109,12 @@ def test_clamps_say_gate_unit_and_steps(cell, clamps, block, held):
         (RNN(), [], "no gates"),
     ],
 )
-def test_clamps_that_a_cell_does_not_have_are_refused(cell, clamps, message):
+def test_forced_rejects_clamps_missing_from_cell(cell, clamps, message):
     with pytest.raises(ValueError, match=message):
         forcing.forced(cell, 4, 5, clamps)
 
 
-def test_orders():
+def test_order_sorts_units_by_criterion():
     values = np.array([[0.1, 0.9, 0.5], [0.2, 0.9, 0.7]])
     retention = np.array([[0.5, 0.9, 0.99], [0.5, 0.9, 0.99]])
     given = np.array([0.0, 1.0])
@@ -126,7 +126,7 @@ def test_orders():
         act.order("color", values, retention, given)
 
 
-def test_other_variants_are_other_networks():
+def test_reading_differs_except_for_equivalent_variants():
     for kind, blocks in (("lstm", 4), ("gru", 3)):
         for variant in conventions.VARIANTS[kind]:
             result = conventions.reading(variant, kind, weights(blocks), X)
@@ -140,7 +140,7 @@ def test_other_variants_are_other_networks():
         conventions.reading("renamed", "lstm", weights(4), X)
 
 
-def test_the_first_step_of_a_wrong_update_gate_by_hand():
+def test_reading_wrong_update_matches_first_step_formula():
     w = weights(3)
     result = conventions.reading("wrong_update", "gru", w, X[:1])
     usual = run(GRU(), w, X[:1], State(np.zeros(5)))
@@ -148,7 +148,7 @@ def test_the_first_step_of_a_wrong_update_gate_by_hand():
     assert result.distance[0] == pytest.approx(np.linalg.norm((1 - z) * n - z * n), abs=1e-14)
 
 
-def test_a_trigram_model_sums_to_one_and_knows_what_it_saw():
+def test_interpolated_bits_sum_to_one_and_are_low_on_seen_text():
     text = "abracadabra"
     # Every character known, and one class for all others, exhaust the probability.
     total = 0.0

@@ -27,7 +27,7 @@ TEXTS = (
 
 @pytest.mark.parametrize("read", [characters, words, marks])
 @pytest.mark.parametrize("text", TEXTS)
-def test_every_text_has_symbols_with_their_places(read, text):
+def test_encoders_return_pieces_with_matching_spans(read, text):
     result = read(text, SYMBOLS)
     assert len(result.ids) == len(result.pieces) == len(result.spans) == len(result)
     assert result.ids.dtype == np.int64
@@ -52,11 +52,11 @@ def test_every_text_has_symbols_with_their_places(read, text):
         ("isn't it", ("is", "n't", "it")),
     ],
 )
-def test_words_and_contractions(text, pieces):
+def test_words_splits_contractions(text, pieces):
     assert words(text, SYMBOLS).pieces == pieces
 
 
-def test_what_is_not_in_the_alphabet_is_unknown():
+def test_encoders_map_unlisted_symbols_to_unknown():
     """Without an unknown symbol its number is -1; a digit with its star is one symbol."""
     assert list(marks("0x1", ("0", "1")).ids) == [0, -1, 1]
     assert marks("27*9 0*", ()).pieces == ("2", "7*", "9", "0*")
@@ -65,7 +65,7 @@ def test_what_is_not_in_the_alphabet_is_unknown():
     assert [SYMBOLS[i] for i in words("Not bad", SYMBOLS).ids] == ["not", UNKNOWN]
 
 
-def test_a_letter_and_its_accent_are_one_character():
+def test_normalized_composes_letter_and_accent():
     assert normalized("e\u0301") == "é"
     assert len(characters("e\u0301", SYMBOLS)) == 1
     assert word("DON’T") == "don't"

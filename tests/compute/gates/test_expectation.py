@@ -13,7 +13,7 @@ from tests.compute.gates.test_observation import exact
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
 @pytest.mark.parametrize("words", [("was", "were"), (" is ", "are"), ("我", "x" * 20)])
-def test_a_word_is_as_likely_as_its_characters_one_after_the_other(cell, words):
+def test_expect_matches_product_of_character_probabilities(cell, words):
     name, text = f"characters_{cell}", "The  flights the airline"
     network = exact(name)
     expectation = expect([network], text, *words)
@@ -32,7 +32,7 @@ def test_a_word_is_as_likely_as_its_characters_one_after_the_other(cell, words):
 
 
 @pytest.mark.parametrize("pair", [("", "were"), ("was", ""), (" ", "were"), ("was", "have been")])
-def test_each_of_the_two_words_is_one_word(pair):
+def test_expect_rejects_candidates_that_are_not_one_word(pair):
     for text in ("The flights", ""):  # the words are asked for first
         with pytest.raises(UserError) as refused:
             gates.expect(("characters_gru",), text, *pair)
@@ -40,7 +40,7 @@ def test_each_of_the_two_words_is_one_word(pair):
 
 
 @pytest.mark.parametrize("text", ["", "  ", "\t\n"])
-def test_without_a_beginning_nothing_comes_next(text):
+def test_expect_rejects_empty_text(text):
     with pytest.raises(UserError) as refused:
         gates.expect(("characters_gru",), text, "was", "were")
     assert refused.value.code == "no_text"

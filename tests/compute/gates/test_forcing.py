@@ -23,7 +23,7 @@ CLAMPS = (Clamp("", 0.2), Clamp("", 0.9, unit=2, first=5, last=7))
 
 @CELLS
 @pytest.mark.parametrize("kind", ["sentiment", "characters"])
-def test_a_clamp_is_that_value_at_its_steps(kind, cell):
+def test_clamp_sets_value_at_its_steps(kind, cell):
     """The END that a character model reads before the text is in no clamp."""
     network, gate = exact(f"{kind}_{cell}"), {"lstm": "o", "gru": "r"}[cell]
     clamps = tuple(replace(clamp, gate=gate) for clamp in CLAMPS)
@@ -40,7 +40,7 @@ def test_a_clamp_is_that_value_at_its_steps(kind, cell):
 
 
 @pytest.mark.parametrize("kind", ["sentiment", "characters", "count"])
-def test_nothing_kept_and_nothing_written_is_an_empty_cell(kind):
+def test_clamp_of_i_and_f_to_zero_empties_cell(kind):
     """c = 0 and h = o tanh 0 = 0: the answer is the softmax of the biases."""
     network = exact(f"{kind}_lstm")
     observation = observe(network, TEXTS[kind], "c", clamps=(Clamp("i", 0.0), Clamp("f", 0.0)))
@@ -49,7 +49,7 @@ def test_nothing_kept_and_nothing_written_is_an_empty_cell(kind):
     assert set(observation.answer) == {network.head_bias.argmax()}
 
 
-def test_f_at_one_is_the_cell_of_1997():
+def test_clamp_of_f_to_one_matches_1997_lstm():
     """Another way through the kernel: the cell that has no forget gate."""
     network = exact("sentiment_lstm")
     observation = observe(network, TEXTS["sentiment"], "c", clamps=(Clamp("f", 1.0),))
@@ -65,7 +65,7 @@ def test_f_at_one_is_the_cell_of_1997():
 
 
 @pytest.mark.parametrize("kind", ["sentiment", "characters", "parity"])
-def test_z_at_one_keeps_what_was_before_the_text(kind):
+def test_clamp_of_z_to_one_keeps_initial_state(kind):
     network = exact(f"{kind}_gru")
     observation = observe(network, TEXTS[kind], "h", clamps=(Clamp("z", 1.0),))
     np.testing.assert_array_equal(
@@ -75,7 +75,7 @@ def test_z_at_one_keeps_what_was_before_the_text(kind):
 
 
 @CELLS
-def test_clamps_outside_the_text_do_nothing_and_wrong_ones_are_refused(cell):
+def test_clamp_outside_text_is_noop_and_bad_clamp_raises(cell):
     network = exact(f"sentiment_{cell}")
     gate, other = ("f", "z") if cell == "lstm" else ("z", "f")
     free = observe(network, "not good")
@@ -92,7 +92,7 @@ def test_clamps_outside_the_text_do_nothing_and_wrong_ones_are_refused(cell):
 
 
 @CELLS
-def test_a_forced_run_leaves_the_bundled_network_as_it_was(cell):
+def test_clamp_leaves_bundled_network_unchanged(cell):
     """In the float32 of the files."""
     network = checkpoints.load(f"characters_{cell}")
     before = {name: array.tobytes() for name, array in checkpoints.arrays(network).items()}
@@ -107,7 +107,7 @@ def test_a_forced_run_leaves_the_bundled_network_as_it_was(cell):
 # ------------------------------------------------------------------------- other texts' equations
 @CELLS
 @pytest.mark.parametrize("kind", ["sentiment", "characters", "latch"])
-def test_compare_has_every_variant_beside_the_network_itself(kind, cell):
+def test_compare_returns_distance_of_every_variant(kind, cell):
     network, text = exact(f"{kind}_{cell}"), TEXTS[kind]
     result, usual = compare(network, text), observe(network, text)
     assert result.variants == VARIANTS[cell]
@@ -133,7 +133,7 @@ def test_compare_has_every_variant_beside_the_network_itself(kind, cell):
 
 
 # ------------------------------------------------------------------------- sequences twice as long
-def test_longer_is_the_accuracy_on_sequences_twice_as_long():
+def test_longer_matches_accuracy_on_double_length():
     network = exact("count_gru")
     batch = tasks.draw(network.kind, 40, tiny.TESTED, np.random.RandomState([5, 2]))
     right, full = [], []

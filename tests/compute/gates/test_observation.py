@@ -53,7 +53,7 @@ def known(network: GatedNetwork, piece: str) -> bool:
 
 # ------------------------------------------------------------------------- every kind of network
 @EVERY
-def test_everything_of_an_observation_fits_together(name):
+def test_observe_returns_consistent_fields(name):
     network = checkpoints.load(name)
     observation = observe(network, text_of(name))
     steps, units = len(observation.pieces), network.weights.hidden
@@ -93,7 +93,7 @@ def right_answer(task: str, pieces: tuple[str, ...], t: int) -> str | None:
 
 @EVERY
 @pytest.mark.parametrize(("network", "tolerance"), [(exact, 1e-12), (checkpoints.load, 2e-5)])
-def test_probabilities_and_answers_equal_those_of_pytorch(name, network, tolerance):
+def test_observe_matches_torch(name, network, tolerance):
     """In float64 to rounding, in the float32 of the files to its own."""
     network = network(name)
     observation = observe(network, text_of(name))
@@ -123,7 +123,7 @@ def test_probabilities_and_answers_equal_those_of_pytorch(name, network, toleran
 
 # ----------------------------------------------------------------------------------- hostile texts
 @pytest.mark.parametrize("text", ["", " ", " \t\r\n ", "\u3000\u2003"])
-def test_nothing_to_read_is_refused(text):
+def test_observe_and_compare_reject_blank_text(text):
     for name, request in product(NAMES, (observe, compare)):
         with pytest.raises(UserError) as refused:
             request(checkpoints.load(name), text)
@@ -144,7 +144,7 @@ HOSTILE = {
 
 @EVERY
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_any_text_is_read_and_what_is_not_known_is_said(name, text):
+def test_observe_accepts_any_text_and_flags_unknown_symbols(name, text):
     network = checkpoints.load(name)
     observation = observe(network, text)
     between = "" if network.kind == "characters" else " "
@@ -161,7 +161,7 @@ def test_any_text_is_read_and_what_is_not_known_is_said(name, text):
         assert np.isnan(observation.probability[observation.unknown.argmax() :]).all()
 
 
-def test_the_texts_above_have_known_and_unknown_symbols():
+def test_hostile_texts_contain_known_and_unknown_symbols():
     for name in ("characters_lstm", "sentiment_gru"):
         result = {bool(u) for t in HOSTILE.values() for u in observe(exact(name), t).unknown}
         assert result == {True, False}
@@ -172,7 +172,7 @@ def test_the_texts_above_have_known_and_unknown_symbols():
     [("characters_gru", "x"), ("sentiment_lstm", "good"), ("parity_gru", "1"),
      ("adding_lstm", "7*")],
 )  # fmt: skip
-def test_ten_thousand_characters_are_cut_to_what_a_network_reads(name, one):
+def test_observe_truncates_long_text_to_max_symbols(name, one):
     network = checkpoints.load(name)
     between = "" if network.kind != "sentiment" else " "
     count = 10_000 // len(one + between)
@@ -189,7 +189,7 @@ def test_ten_thousand_characters_are_cut_to_what_a_network_reads(name, one):
 
 
 @pytest.mark.parametrize("name", ["characters_lstm", "sentiment_gru", "count_lstm"])
-def test_nobody_waits_for_a_megabyte(name):
+def test_observe_reads_megabyte_text_within_two_seconds(name):
     text = " ".join(["good film."] * 100_000)
     started = time.process_time()
     observation = observe(checkpoints.load(name), text)
@@ -202,7 +202,7 @@ def test_nobody_waits_for_a_megabyte(name):
 
 # ------------------------------------------------------------------------------------- one step
 @pytest.mark.parametrize("name", ["sentiment_lstm", "characters_gru", "count_lstm", "count_gru"])
-def test_the_numbers_of_one_step(name):
+def test_one_step_matches_trace_and_equations(name):
     """Of a GRU under both names of its gate."""
     observation = observe(exact(name), text_of(name))
     values = {s: observe(exact(name), text_of(name), s).values for s in symbols(observation.trace)}
@@ -223,7 +223,7 @@ def test_the_numbers_of_one_step(name):
 
 
 @pytest.mark.parametrize(("unit", "step"), [(0, 1), (9, 1), (1, 0), (1, 14), (-1, -1)])
-def test_there_is_no_step_outside(unit, step):
+def test_one_step_rejects_unit_or_step_out_of_range(unit, step):
     for cell in ("lstm", "gru"):  # 8 units, 13 symbols
         with pytest.raises(ValueError, match=f"no unit {unit} at step {step}"):
             one_step(observe(exact(f"count_{cell}"), TEXTS["count"]), unit, step)

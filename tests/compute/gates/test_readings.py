@@ -21,7 +21,7 @@ TEXT = "It is not a great film."
     ("name", "symbol", "gate"),
     [("characters_gru", "z", "update_gate"), ("characters_lstm", "c", "forget_gate")],
 )
-def test_of_one_unit_at_one_step(name, symbol, gate):
+def test_observation_reports_values_of_one_unit(name, symbol, gate):
     observation = observe(checkpoints.load(name), TEXT, symbol, "mean")
     means = observation.values.mean(axis=0)
     assert observation.unit_at(1) == means.argmax() + 1
@@ -45,7 +45,7 @@ def test_of_one_unit_at_one_step(name, symbol, gate):
     )
 
 
-def test_answers_at_the_end():
+def test_observation_reports_bits_and_final_answer():
     observation = observe(checkpoints.load("characters_lstm"), TEXT)
     assert observation.bits_per_character() == pytest.approx(
         -np.log2(observation.probability).mean()
@@ -57,7 +57,7 @@ def test_answers_at_the_end():
     assert observe(checkpoints.load("parity_lstm"), "1").answer_at_end() == "odd"
 
 
-def test_the_largest_change():
+def test_observation_largest_change_compares_runs():
     network = checkpoints.load("parity_gru")
     free = observe(network, "101")
     held = observe(network, "101", clamps=(Clamp("z", 1.0),))
@@ -65,7 +65,7 @@ def test_the_largest_change():
     assert free.largest_change(free) == 0
 
 
-def test_the_same_weights_in_other_equations():
+def test_variant_comparison_reports_shares():
     variant_comparison = VariantComparison(
         tuple("abcd"),
         ("renamed", "reset_before", "no_bias"),
@@ -87,7 +87,7 @@ def test_the_same_weights_in_other_equations():
     )
 
 
-def test_what_is_expected_after_the_last_word():
+def test_expectation_reports_bits_at_end():
     p = np.array([[[0.5, 0.5], [0.1, 0.4]], [[0.5, 0.5], [0.2, 0.2]]])
     expectation = Expectation(("a", "b"), ("was", "were"), ("x_lstm", "x_gru"), p, 0)
     assert expectation.bits_at_end("x_lstm") == pytest.approx(2)
@@ -97,7 +97,7 @@ def test_what_is_expected_after_the_last_word():
     assert other.likelier_at_end("x_lstm") == "was"
 
 
-def test_parameters_are_counted():
+def test_parameter_counts_match_formulas_and_checkpoints():
     result = counting.table(1, 32)
     for cell, count in (("rnn", 1120), ("gru", 3360), ("lstm", 4480)):
         assert result.count(cell) == result.by_formula(cell) == count
@@ -113,11 +113,11 @@ def test_parameters_are_counted():
 
 
 @pytest.mark.parametrize("gate", [0.5, 0.9, 0.995])
-def test_the_time_constant_of_a_gate_that_stays(gate):
+def test_time_constant_of_constant_gate_matches_formula(gate):
     assert activations.time_constant(gate) == pytest.approx(-1 / np.log(gate))
 
 
-def test_the_examples_of_the_little_jobs_are_answered():
+def test_task_examples_have_no_unknown_symbols():
     """What a page shows first is read without a symbol that the network does not know."""
     for kind, text in tasks.EXAMPLES.items():
         observed = observation.observe(checkpoints.load(f"{kind}_lstm"), text)

@@ -21,7 +21,7 @@ def sigmoid(a):
 
 @CELLS
 @pytest.mark.parametrize("temperature", [0.3, 1.0, 4.0])
-def test_the_gates_are_sigmoids_at_that_temperature(cell, temperature):
+def test_read_tempered_matches_explicit_recursion(cell, temperature):
     """Step by step from the trained weights: a = W x + U h + b, gates sigma((a + added) / T)."""
     network, added = load(f"count_{cell}"), 0.75
     tempered = tempering.read_tempered(network, tasks.EXAMPLES["count"], "h", temperature, added)
@@ -49,7 +49,7 @@ def test_the_gates_are_sigmoids_at_that_temperature(cell, temperature):
 
 
 @CELLS
-def test_at_one_it_is_the_trained_network(cell):
+def test_read_tempered_at_one_matches_trained_network(cell):
     network = load(f"latch_{cell}")
     usual = observe(network, tasks.EXAMPLES["latch"], "h")
     tempered = tempering.read_tempered(network, tasks.EXAMPLES["latch"], "h", 1.0)
@@ -58,7 +58,7 @@ def test_at_one_it_is_the_trained_network(cell):
     assert tempered.seen.retained(3) == pytest.approx(np.prod(usual.retention[1:, 2]), rel=1e-6)
 
 
-def test_a_hard_sigmoid_is_a_mask_and_a_soft_one_is_a_half():
+def test_read_tempered_saturates_when_cold_and_is_half_when_hot():
     network = load("latch_lstm")
     hard, soft = (tempering.read_tempered(network, "cabad", "h", t) for t in (1e-3, 1e3))
     assert hard.saturated("i") > 0.99
@@ -67,7 +67,7 @@ def test_a_hard_sigmoid_is_a_mask_and_a_soft_one_is_a_half():
         tempering.tempered(network, 0.0)
 
 
-def test_a_search_beside_every_shift_by_itself():
+def test_search_matches_separate_shifts():
     network = load("characters_gru")
     first, second = (observe(network, text, "h") for text in ('He said "no" twice.', 'A "b" c.'))
     result = searching.search(first, second, "quotes")
@@ -90,7 +90,7 @@ def test_a_search_beside_every_shift_by_itself():
         (0.9, 0.2, 0.1, 0.5, "lost"), (0.9, -0.8, 0.1, 0.1, "lost"),
     ],
 )  # fmt: skip
-def test_the_verdict_follows_the_numbers(first, second, best, alone, verdict):
+def test_search_verdict_follows_correlations(first, second, best, alone, verdict):
     observation = observe(load("characters_gru"), "ab cd", "h")
     result = replace(
         searching.search(observation, observation, "space"), correlation=np.array([0.0, first]),
@@ -100,7 +100,7 @@ def test_the_verdict_follows_the_numbers(first, second, best, alone, verdict):
     assert replace(result, varies=(True, False)).verdict == "constant"
 
 
-def test_pure_noise_is_not_found_again():
+def test_search_does_not_confirm_pure_noise():
     """Of 256 units of noise the best has a large r on 60 steps, and nothing is left on others."""
     observation = observe(load("characters_gru"), "a film that is not dull " * 3, "h")
     random = np.random.RandomState(0)
@@ -113,7 +113,7 @@ def test_pure_noise_is_not_found_again():
     assert result.verdict in ("chance", "lost")
 
 
-def test_a_pair_is_two_expectations_and_the_noun_stands_in_its_place():
+def test_pair_effect_is_difference_of_two_expectations():
     networks = [load("characters_lstm")]
     result = agreement.pair(networks, "The jokes are old", "The joke are old")
     item, other = (expect(networks, text) for text in ("The jokes are old", "The joke are old"))
@@ -135,5 +135,5 @@ def test_a_pair_is_two_expectations_and_the_noun_stands_in_its_place():
      ("", "", None), ("word " * 99, "other" + " word" * 98, None),
      ("The dog", "The " + "z" * 470, None)],
 )  # fmt: skip
-def test_where_two_sentences_differ(one, other, place):
+def test_differing_returns_position_of_single_difference(one, other, place):
     assert agreement.differing(one, other) == place

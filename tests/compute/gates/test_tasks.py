@@ -26,20 +26,20 @@ def columns(task: str):
         yield read, answers, batch.scored[:, k]
 
 
-def test_latch_answers_the_first_letter():
+def test_latch_answers_first_letter():
     for read, answers, scored in columns("latch"):
         assert set(answers) == {read[0]}
         assert scored.all()
 
 
-def test_parity_answers_whether_the_ones_so_far_are_odd():
+def test_parity_answers_parity_of_ones_so_far():
     for read, answers, scored in columns("parity"):
         for t, answer in enumerate(answers):
             assert answer == ("odd" if read[: t + 1].count("1") % 2 else "even")
         assert scored.all()
 
 
-def test_count_answers_what_comes_next_in_anbn():
+def test_count_answers_next_symbol_of_anbn():
     sizes = set()
     for read, answers, scored in columns("count"):
         n = read.count("a")
@@ -51,7 +51,7 @@ def test_count_answers_what_comes_next_in_anbn():
     assert sizes == set(range(1, 7))
 
 
-def test_adding_answers_the_sum_of_the_two_marked_digits():
+def test_adding_answers_sum_of_marked_digits():
     for read, answers, scored in columns("adding"):
         marked = [int(symbol[0]) for symbol in read if symbol.endswith("*")]
         assert len(marked) == 2
@@ -60,7 +60,7 @@ def test_adding_answers_the_sum_of_the_two_marked_digits():
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_typed_sequence_gets_the_same_answers(task):
+def test_right_answers_match_drawn_batch(task):
     batch = drawn(task)
     for k in range(20):
         typed = right_answers(task, batch.symbols[:, k])
@@ -70,7 +70,7 @@ def test_a_typed_sequence_gets_the_same_answers(task):
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_nothing_and_unknown_symbols_have_no_answer(task):
+def test_right_answers_skip_empty_and_unknown_symbols(task):
     """Nor has a string that is not a^n b^n after its mistake."""
     mistaken = right_answers("count", marks("aabab", SYMBOLS["count"]).ids).scored[:, 0]
     assert list(mistaken) == [False, False, True, False, False]
@@ -85,7 +85,7 @@ def test_nothing_and_unknown_symbols_have_no_answer(task):
         assert not result.scored[index:].any()
 
 
-def test_an_unknown_symbol_enters_as_zeros_and_not_as_the_last_one():
+def test_inputs_encode_unknown_symbol_as_zeros():
     network = train_tiny(TinySettings("parity", "gru", updates=1)).network
     result = inputs(network, np.array([1, -1, 0]))
     np.testing.assert_array_equal(result, [[0, 1], [0, 0], [1, 0]])
@@ -97,7 +97,7 @@ def test_an_unknown_symbol_enters_as_zeros_and_not_as_the_last_one():
     first_only([("latch", "gru"), ("count", "lstm"), ("parity", "gru"), ("latch", "lstm"),
             ("count", "gru"), ("parity", "lstm")], retained=3),
 )  # fmt: skip
-def test_a_tiny_network_learns_its_task(task, cell):
+def test_train_tiny_learns_task(task, cell):
     settings = replace(recommended(task, cell), updates=300, seed=3)
     reports = []
     tiny = train_tiny(settings, reports.append)
@@ -110,7 +110,7 @@ def test_a_tiny_network_learns_its_task(task, cell):
     assert tiny.updates[-1] == 300
 
 
-def test_unknown_tasks_and_short_sequences_are_refused():
+def test_draw_rejects_unknown_task_and_short_sequence():
     with pytest.raises(ValueError, match="Unknown task"):
         draw("sort", 9, 1, np.random.RandomState(0))
     with pytest.raises(ValueError, match="3 symbols"):

@@ -11,7 +11,7 @@ from seqviz.compute.gpt.futures import ContinuationTree
 from testing.fake import fake
 
 
-def test_scores_keep_the_first_exactly_and_the_others_in_half_precision():
+def test_scores_keep_top_logits_exact_and_round_rest_to_float16():
     logits = np.random.RandomState(0).normal(0, 4, 5000).astype(np.float32)
     result = draw.scores(logits)
     first = draw.order(logits)[: draw.EXACT]
@@ -23,7 +23,7 @@ def test_scores_keep_the_first_exactly_and_the_others_in_half_precision():
     np.testing.assert_allclose(draw.entropy(result), draw.entropy(logits), rtol=1e-3)
 
 
-def test_equal_scores_stand_in_the_order_of_their_numbers():
+def test_order_breaks_ties_by_token_id():
     scores = np.array([1.0, 2, 1, 2, -np.inf])
     assert draw.order(scores).tolist() == [1, 3, 0, 2, 4]
     p = draw.probabilities(scores)
@@ -35,7 +35,7 @@ def test_equal_scores_stand_in_the_order_of_their_numbers():
     assert draw.draw(scores, np.nextafter(1, 0)) == 2  # never what was cut
 
 
-def test_the_foremost_are_the_first_in_order_whatever_is_equal():
+def test_foremost_matches_order_with_ties():
     rng = np.random.RandomState(0)
     for count in (1, 5, 39, 40, 50):
         scores = rng.randint(0, 6, 40).astype(float)
@@ -43,7 +43,7 @@ def test_the_foremost_are_the_first_in_order_whatever_is_equal():
         np.testing.assert_array_equal(draw.foremost(scores, count), draw.order(scores)[:count])
 
 
-def test_many_draws_have_the_distribution():
+def test_draws_match_distribution():
     rng = np.random.RandomState(1)
     scores = draw.scores(rng.normal(0, 2, 30).astype(np.float32))
     count = 20_000
@@ -55,13 +55,13 @@ def test_many_draws_have_the_distribution():
     assert test.pvalue > 1e-3
 
 
-def test_entropy_of_known_distributions():
+def test_entropy_matches_known_distributions():
     assert draw.entropy(np.zeros(8)) == pytest.approx(3)
     assert draw.entropy(np.array([0.0, 0, -np.inf, -np.inf])) == pytest.approx(1)
     assert draw.entropy(np.array([[0.0, -np.inf], [0, 0]])) == pytest.approx([0, 1])
 
 
-def test_a_small_tree_by_hand():
+def test_continuation_tree_reports_best_path_and_open_mass():
     """Two first tokens of 0.6 and 0.3; behind the first one the end at 0.5 and another at 0.3."""
     tree = fake(
         ContinuationTree, parent=np.array([-1, -1, 0, 0]), token=np.array([4, 5, 2, 6]),

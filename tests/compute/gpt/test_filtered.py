@@ -21,14 +21,14 @@ def next_of(probabilities: np.ndarray = CHANCES, before: tuple[int, ...] = (1,))
     return NextToken(prompt, (), np.log(probabilities), ids, tuple(f"t{k}" for k in ids))
 
 
-def test_without_filters_nothing_is_cut_and_entropy_is_the_closed_form():
+def test_filtered_without_filters_keeps_all_tokens():
     result = filtered(next_of(), Chain())
     assert result.entropy == result.next_token.entropy == pytest.approx(1.875)
     assert (result.cut, result.n_kept, result.stages) == (0.0, 5, ())
     np.testing.assert_allclose(result.chances, CHANCES, atol=1e-15)
 
 
-def test_top_p_leaves_the_fewest_tokens_of_that_mass():
+def test_filtered_top_p_keeps_fewest_tokens_of_mass():
     result = filtered(next_of(), Chain(top_p=0.7))
     assert result.n_kept == 2
     assert result.cut == pytest.approx(0.25)
@@ -36,14 +36,14 @@ def test_top_p_leaves_the_fewest_tokens_of_that_mass():
     assert [result.cut_by(token) for token in range(5)] == ["", "", "top_p", "top_p", "top_p"]
 
 
-def test_the_first_filter_that_cuts_a_token_is_named():
+def test_filtered_cut_by_names_first_filter():
     chain = Chain(top_k=4, top_p=0.7, order=("top_k", "top_p"))
     result = filtered(next_of(np.array([0.5, 0.25, 0.125, 0.1, 0.025])), chain)
     assert [result.cut_by(token) for token in range(5)] == ["", "", "top_p", "top_p", "top_k"]
 
 
 @pytest.mark.parametrize("number", range(1, 30))
-def test_u_lies_on_the_token_that_is_drawn(number):
+def test_filtered_u_lies_within_drawn_token(number):
     result = filtered(next_of(), Chain(temperature=1.7, penalty=1.3), seed=4, number=number)
     low, high = result.ends
     assert result.u == uniforms(4, number)[-1]
@@ -51,7 +51,7 @@ def test_u_lies_on_the_token_that_is_drawn(number):
     assert high - low == pytest.approx(result.chances[result.token])
 
 
-def test_the_penalty_sees_the_prompt_and_what_was_put_behind_it():
+def test_filtered_penalty_covers_prompt_and_appended_tokens():
     plain = next_of()
     more = NextToken(plain.prompt, (3,), plain.scores, plain.ids, plain.pieces)
     assert more.text_ids == (1, 3)
@@ -59,7 +59,7 @@ def test_the_penalty_sees_the_prompt_and_what_was_put_behind_it():
     np.testing.assert_array_equal(changed, [False, True, False, True, False])
 
 
-def test_temperature_before_top_p_or_behind_it_is_another_distribution():
+def test_filtered_depends_on_order_of_temperature_and_top_p():
     item, other = (
         filtered(next_of(), Chain(temperature=2.0, top_p=0.74, order=order))
         for order in (("temperature", "top_p"), ("top_p", "temperature"))

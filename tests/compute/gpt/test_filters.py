@@ -46,7 +46,7 @@ def chains(rng: np.random.RandomState) -> Chain:
     return Chain(**{name: values[name] for name in some}, order=tuple(rng.permutation(ORDER)))
 
 
-def test_a_thousand_chains_in_any_order_are_those_of_transformers():
+def test_chain_matches_transformers_in_any_order():
     rng = np.random.RandomState(0)
     cuts = 0
     for _ in range(1000):
@@ -61,7 +61,7 @@ def test_a_thousand_chains_in_any_order_are_those_of_transformers():
     assert cuts > 500
 
 
-def test_the_default_order_is_that_of_generate():
+def test_chain_default_order_matches_generate():
     """The names of the processors that generate() itself puts into a row."""
     from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
 
@@ -75,7 +75,7 @@ def test_the_default_order_is_that_of_generate():
     assert [type(item).__name__ for item in row] == [LIBRARY[name] for name in ORDER]
 
 
-def test_stages_show_what_each_filter_cuts():
+def test_chain_stages_show_cut_of_each_filter():
     scores = np.log(np.array([0.5, 0.25, 0.15, 0.07, 0.03]))
     chain = Chain(top_k=4, top_p=0.7)
     (first, item), (second, two) = chain.stages(scores, [])
@@ -92,7 +92,7 @@ def test_stages_show_what_each_filter_cuts():
     assert filters.count_kept(hot(scores, [])) > filters.count_kept(other(scores, []))
 
 
-def test_equal_scores():
+def test_chain_breaks_ties_consistently():
     scores = np.array([1.0, 2, 2, 2, 0])
     assert (
         filters.count_kept(Chain(top_k=2)(scores, [])) == 3
@@ -102,7 +102,7 @@ def test_equal_scores():
     assert filters.count_kept(Chain(top_p=0.0)(scores, [])) == 1
 
 
-def test_what_no_filter_is():
+def test_chain_rejects_bad_settings_and_hashes_by_value():
     for wrong in ({"temperature": 0.0}, {"penalty": -1.0}, {"top_k": -1}, {"top_p": 1.1},
                   {"order": ("top_p", "top_p")}, {"order": ("beam",)}):  # fmt: skip
         with pytest.raises(ValueError, match=r"positive|shares|order"):
@@ -121,13 +121,13 @@ def test_what_no_filter_is():
          (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1)),
     ],
 )  # fmt: skip
-def test_random_numbers_are_those_published_with_the_generator(counter, key, answer):
+def test_philox_matches_published_vectors(counter, key, answer):
     """kat_vectors of Random123, philox4x32 with 10 rounds."""
     result = philox(np.array([counter], np.uint32), key)[0]
     assert tuple(int(item) for item in result) == answer
 
 
-def test_numbers_of_a_seed_are_uniform_and_had_from_their_place():
+def test_uniforms_are_uniform_and_prefix_stable():
     results = uniforms(7, 20_000)
     assert all(0 <= u < 1 for u in results)
     assert uniforms(7, 5) == results[:5]
@@ -137,7 +137,7 @@ def test_numbers_of_a_seed_are_uniform_and_had_from_their_place():
     assert all(float(u * 2**32).is_integer() for u in results[:100])
 
 
-def test_a_hundred_thousand_draws_have_the_filtered_distribution():
+def test_draws_match_filtered_distribution():
     scores = np.random.RandomState(2).normal(0, 1.5, 12)
     changed = Chain(temperature=1.3, top_p=0.95)(scores, [])
     expected = 100_000 * draw.probabilities(changed)

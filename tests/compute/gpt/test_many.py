@@ -10,7 +10,7 @@ from seqviz.compute.gpt import draw
 from seqviz.compute.gpt.draw import many_draws, uniforms
 
 
-def test_many_draws_are_draws_one_by_one():
+def test_many_draws_match_single_draws():
     scores = np.random.RandomState(0).normal(0, 2, 60)
     us = uniforms(5, 200)
     result = many_draws(scores, us, 8)
@@ -25,7 +25,7 @@ def test_many_draws_are_draws_one_by_one():
     np.testing.assert_array_equal(result.counts(30)[:8], [tokens[:30].count(k) for k in result.ids])
 
 
-def test_bands_hold_what_they_say():
+def test_many_draws_bands_have_nominal_coverage():
     scores = np.random.RandomState(1).normal(0, 1, 10)
     inside, expected = [], []
     for seed in range(300):
@@ -43,7 +43,7 @@ def test_bands_hold_what_they_say():
     assert np.mean(inside) == pytest.approx(expected[0], abs=0.1)
 
 
-def test_a_series_of_one_token():
+def test_many_draws_handle_single_token():
     result = many_draws(np.array([0.0, -np.inf]), uniforms(0, 10), 1)
     assert result.counts().tolist() == [10, 0]
     assert [part.tolist() for part in result.band()] == [[10, 0], [10, 0]]

@@ -9,7 +9,7 @@ from scipy.stats import ttest_1samp, ttest_rel
 from seqviz.compute.gpt.methods import METHODS, ByMethod
 
 
-def test_means_bands_and_differences():
+def test_by_method_matches_scipy_intervals():
     rng = np.random.RandomState(0)
     bits = rng.exponential(3, (len(METHODS), 30, 12))
     bits[1] *= 0.3
@@ -43,7 +43,7 @@ def test_means_bands_and_differences():
     assert by_method.entropy_of("hot") == pytest.approx(entropy[METHODS.index("hot")].mean())
 
 
-def test_of_one_text_there_is_no_interval():
+def test_by_method_has_nan_interval_for_one_text():
     bits = np.ones((len(METHODS), 1, 3))
     by_method = ByMethod(bits, bits[:, 0], ("a",), (("b",),) * len(METHODS))
     assert by_method.mean("human").mean == 1

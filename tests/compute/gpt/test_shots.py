@@ -10,7 +10,7 @@ from seqviz.compute.gpt.shots import FewShotAccuracy
 from seqviz.stats.estimate import share_ci
 
 
-def test_shares_and_intervals():
+def test_few_shot_accuracy_matches_explicit_shares_and_intervals():
     rng = np.random.RandomState(0)
     right = rng.uniform(size=(3, 2, 4, 50)) < np.array([0.5, 0.8])[:, None, None]
     named = np.zeros_like(right)
@@ -39,7 +39,7 @@ def test_shares_and_intervals():
     assert effect["right"].mean == pytest.approx(share)
 
 
-def test_of_one_draw_the_interval_is_that_of_the_questions():
+def test_few_shot_accuracy_gain_of_one_draw_matches_paired_t_test():
     right = np.random.RandomState(0).uniform(size=(3, 2, 1, 50)) < 0.7
     accuracy = FewShotAccuracy(np.array([0, 4]), right, right, right, np.zeros((3, 2, 1)))
     expected = ttest_rel(right[0, 1, 0].astype(float), right[0, 0, 0].astype(float))
@@ -47,7 +47,7 @@ def test_of_one_draw_the_interval_is_that_of_the_questions():
     assert accuracy.gain(*pair).ci == pytest.approx(tuple(expected.confidence_interval()))
 
 
-def test_the_interval_covers_the_truth_where_draws_and_questions_vary():
+def test_few_shot_accuracy_gain_ci_covers_truth():
     """Answers to new questions behind new draws, 400 times; the true gain is 0.2."""
     rng = np.random.RandomState(1)
     covered = 0

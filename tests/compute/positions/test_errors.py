@@ -64,7 +64,7 @@ REFUSED = (
 
 
 @pytest.mark.parametrize(("call", "arguments", "code"), REFUSED)
-def test_what_cannot_work_is_refused_with_a_sentence(call, arguments, code):
+def test_positions_reject_bad_arguments_with_error_code(call, arguments, code):
     with pytest.raises(UserError) as caught:
         call(*arguments)
     assert caught.value.code == code
@@ -85,12 +85,12 @@ def test_what_cannot_work_is_refused_with_a_sentence(call, arguments, code):
         (order.attend, (WORDS, "absolute"), "scheme: absolute"),
     ],
 )
-def test_unknown_words_raise(call, arguments, said):
+def test_positions_reject_unknown_layout_or_scheme(call, arguments, said):
     with pytest.raises(ValueError, match=said):
         call(*arguments)
 
 
-def test_the_package_needs_only_numpy():
+def test_positions_package_imports_only_numpy():
     """Torch is for the trainings: two seconds that the first visitor does not pay."""
     names = "sinusoidal, offsets, clocks, rotary, relative, learned, order, tiny"
     code = (

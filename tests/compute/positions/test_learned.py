@@ -15,7 +15,7 @@ WAVES = sinusoidal.encoding(60, 20).table
 
 
 @pytest.mark.parametrize("table", [TABLE, -TABLE, WAVES])
-def test_the_path_is_the_svd_of_the_centered_table(table):
+def test_path_matches_svd_of_centered_table(table):
     result = learned.path(table)
     left, values, right = np.linalg.svd(table - table.mean(axis=0), full_matrices=False)
     # Squaring the table: relative 1e-15 of the square, over gaps of some percent.
@@ -26,7 +26,7 @@ def test_the_path_is_the_svd_of_the_centered_table(table):
     np.testing.assert_allclose(result.components, left[:, :2] * values[:2] * sign, atol=1e-10)
 
 
-def test_a_circle_has_a_path_of_two_equal_components():
+def test_path_of_circle_has_two_equal_components():
     table = sinusoidal.rows(np.arange(40) * 2 * np.pi / 40, 2) * 3
     result = learned.path(table)
     np.testing.assert_allclose(result.explained, [0.5, 0.5], rtol=1e-13)
@@ -34,7 +34,7 @@ def test_a_circle_has_a_path_of_two_equal_components():
 
 
 @pytest.mark.parametrize("positions", [1, 7])
-def test_tables_of_one_position_or_equal_rows_have_no_variance(positions):
+def test_path_and_compare_handle_tables_without_variance(positions):
     table = np.full((positions, 4), 0.1)
     result, like = learned.path(table), learned.compare(table)
     np.testing.assert_array_equal(result.explained, 0)
@@ -44,7 +44,7 @@ def test_tables_of_one_position_or_equal_rows_have_no_variance(positions):
 
 
 @pytest.mark.parametrize("n", [2, 3, 16, 17])
-def test_the_spectrum_is_scipys_and_sums_to_the_variance(n):
+def test_spectrum_matches_scipy_and_sums_to_variance(n):
     table = TABLE[:n]
     result = learned.spectrum(table)
     frequency, power = signal.periodogram(table, detrend="constant", scaling="spectrum", axis=0)
@@ -53,7 +53,7 @@ def test_the_spectrum_is_scipys_and_sums_to_the_variance(n):
     assert result.power.sum() == pytest.approx(table.var(axis=0).mean(), rel=1e-12)
 
 
-def test_a_sinusoidal_table_turned_and_scaled_is_like_itself():
+def test_compare_is_invariant_to_rotation_and_scale():
     turn, _ = np.linalg.qr(np.random.RandomState(1).standard_normal((20, 20)))
     result = learned.compare(2.5 * WAVES @ turn + 4)
     assert result.cka == pytest.approx(1, abs=1e-12)
@@ -62,7 +62,7 @@ def test_a_sinusoidal_table_turned_and_scaled_is_like_itself():
     assert result.cka_chance < 0.6
 
 
-def test_likeness_by_definition_and_by_scipy():
+def test_compare_matches_definition_and_scipy():
     result = learned.compare(TABLE)
     x, y = TABLE - TABLE.mean(axis=0), WAVES - WAVES.mean(axis=0)
     cross, own, other = (np.sum((a.T @ b) ** 2) for a, b in ((x, y), (x, x), (y, y)))

@@ -11,7 +11,7 @@ from seqviz.compute.positions import clocks as hands
 from seqviz.compute.positions import offsets, sinusoidal
 
 
-def test_values_by_offset_in_loops():
+def test_by_offset_matches_explicit_loops():
     draw = np.random.RandomState(0)
     matrix, positions = draw.standard_normal((5, 5)), np.array([0, 1, 2, 7, 9])
     offset_curve = offsets.by_offset(matrix, np.subtract.outer(positions, positions))
@@ -29,7 +29,7 @@ def test_values_by_offset_in_loops():
 
 @pytest.mark.parametrize("layout", sinusoidal.LAYOUTS)
 @pytest.mark.parametrize("base", [2.0, 1e4])
-def test_dot_products_of_sinusoids_depend_on_the_offset_alone(layout, base):
+def test_similarity_of_sinusoids_depends_only_on_offset(layout, base):
     encoding = sinusoidal.encoding(200, 32, base, layout)
     similarity = offsets.similarity(encoding.table)
     closed = offsets.dot_by_offset(encoding.frequencies, np.arange(200))
@@ -40,7 +40,8 @@ def test_dot_products_of_sinusoids_depend_on_the_offset_alone(layout, base):
     assert closed[0] == 16
 
 
-def test_rows_of_other_lengths_and_position_4_beside_5_and_17():
+def test_similarity_matches_definition():
+    """The sinusoidal row of position 4 is more similar to that of 5 than to that of 17."""
     table = np.random.RandomState(0).standard_normal((100, 8))
     similarity = offsets.similarity(table)
     assert similarity.dot_by_offset.spread > 0.5
@@ -53,7 +54,7 @@ def test_rows_of_other_lengths_and_position_4_beside_5_and_17():
     assert sinusoids.dot[4, 5] > sinusoids.dot[4, 17]
 
 
-def test_one_row_and_zero_rows():
+def test_similarity_handles_one_row_and_zero_rows():
     similarity = offsets.similarity(sinusoidal.encoding(1, 8).table)
     assert (
         similarity.dot.item(),
@@ -68,7 +69,7 @@ def test_one_row_and_zero_rows():
 @pytest.mark.parametrize("layout", sinusoidal.LAYOUTS)
 @pytest.mark.parametrize("width", [8, 9])
 @pytest.mark.parametrize("position", [0, 1, 77, 99])
-def test_clocks_show_the_angle_of_each_pair(layout, width, position):
+def test_clocks_return_angle_of_each_pair(layout, width, position):
     encoding = sinusoidal.encoding(100, width, 50.0, layout)
     result = hands.clocks(encoding, position)
     angle = position * encoding.frequencies[:4]
@@ -79,7 +80,7 @@ def test_clocks_show_the_angle_of_each_pair(layout, width, position):
     assert result.position == position
 
 
-def test_the_factor_lifts_embeddings_above_the_encoding():
+def test_embedding_scale_lifts_embeddings_above_encoding():
     d_model = 512
     words = np.random.RandomState(0).standard_normal((400, d_model)) / math.sqrt(d_model)
     embedding_scale = hands.embedding_scale(words, sinusoidal.encoding(50, d_model).table)

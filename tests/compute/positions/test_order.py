@@ -27,7 +27,7 @@ def row(result, scheme: str) -> np.ndarray:
 # ---------------------------------------------------------------------------------------- one head
 @pytest.mark.parametrize("scheme", relative.SCHEMES)
 @pytest.mark.parametrize("causal", [False, True])
-def test_attention_is_torchs(scheme, causal):
+def test_attend_matches_torch(scheme, causal):
     maps, positions = relative.projections(16, 2), np.arange(6)
     result = order.attend(WORDS, scheme, causal, seed=2)
     x = relative.placed(WORDS, positions, scheme, 2)
@@ -45,7 +45,7 @@ def test_attention_is_torchs(scheme, causal):
 
 
 @pairwise(scheme=relative.SCHEMES, causal=[False, True], seed=[0, 1])
-def test_only_without_encoding_and_mask_outputs_just_move_with_their_words(scheme, causal, seed):
+def test_attend_is_equivariant_only_without_encoding_and_mask(scheme, causal, seed):
     permutation = np.array([2, 0, 4, 1, 3, 5])
     item = order.attend(WORDS, scheme, causal, seed).outputs
     other = order.attend(WORDS[permutation], scheme, causal, seed).outputs
@@ -72,7 +72,7 @@ def test_only_without_encoding_and_mask_outputs_just_move_with_their_words(schem
         ("AI很有趣", "很有趣AI", (3, 0, 1, 2), False),
     ],
 )
-def test_partners(first, second, partner, strangers):
+def test_compare_orders_pairs_words(first, second, partner, strangers):
     order_comparison = compare_orders(first, second)
     assert order_comparison.partner == partner
     assert order_comparison.strangers == strangers
@@ -88,7 +88,8 @@ def test_partners(first, second, partner, strangers):
 @pytest.mark.parametrize(
     ("text", "draw"), [(MARY, 1), ("the cat saw the dog and the bird", 2), (LONG, 3)]
 )
-def test_without_encoding_and_mask_nothing_but_places_changes(text, draw):
+def test_compare_orders_is_zero_only_without_encoding(text, draw):
+    """Without encoding and mask, shuffling words changes nothing but their places."""
     order_comparison = compare_orders(text, shuffle(text, draw))
     assert row(order_comparison, "none").max() < ROUNDING
     assert order_comparison.farthest("none") == 0  # rounding is told as 0
@@ -98,13 +99,13 @@ def test_without_encoding_and_mask_nothing_but_places_changes(text, draw):
         )
 
 
-def test_a_causal_mask_alone_tells_the_order():
+def test_compare_orders_detects_order_by_causal_mask_alone():
     none = row(compare_orders(MARY, JOHN, causal=True), "none")
     assert none[:3].min() > 1e-3  # Mary, gave, John see other words before them
     assert none[3:].max() < ROUNDING  # a, flower see the same words as before
 
 
-def test_rotary_positions_turn_no_values():
+def test_compare_orders_rotary_leaves_values_unrotated():
     """Words that all look alike have the same output anywhere, whatever the scores are."""
     order_comparison = compare_orders("a a a a", "a a a a a a")
     assert (
@@ -114,7 +115,7 @@ def test_rotary_positions_turn_no_values():
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_the_same_order_is_the_same(causal):
+def test_compare_orders_of_same_order_is_zero(causal):
     order_comparison = compare_orders(MARY, MARY.upper(), causal)
     assert not order_comparison.moved.any()
     np.testing.assert_array_equal(order_comparison.first, order_comparison.second)
@@ -124,7 +125,7 @@ def test_the_same_order_is_the_same(causal):
     ("first", "second", "causal", "seed"),
     [(MARY, JOHN, False, 0), (MARY, JOHN, True, 7), ("a b", "b c a d", False, 3)],
 )
-def test_against_one_head_on_each_order(first, second, causal, seed):
+def test_compare_orders_matches_attend_per_order(first, second, causal, seed):
     order_comparison = compare_orders(first, second, causal, seed)
     for index, scheme in enumerate(SCHEMES):
         item, other = (
@@ -138,7 +139,7 @@ def test_against_one_head_on_each_order(first, second, causal, seed):
         np.testing.assert_array_equal(order_comparison.second[index], other.weights)
 
 
-def test_the_farthest_is_that_of_the_words_with_a_partner():
+def test_compare_orders_farthest_ignores_unpaired_words():
     order_comparison = compare_orders("a b c", "b a")
     moved = np.full(order_comparison.moved.shape, np.nan)
     moved[0, :2], moved[3, :2] = (1e-13, 3e-13), (0.2, 0.125)
@@ -147,7 +148,7 @@ def test_the_farthest_is_that_of_the_words_with_a_partner():
 
 
 # ---------------------------------------------------------------------------- vectors and shuffles
-def test_a_word_has_its_vector_wherever_it_stands():
+def test_vectors_are_independent_of_word_position():
     item, other = vectors(("a", "Flower", "x")), vectors(("flower", "x", "b", "A"))
     np.testing.assert_array_equal(item, other[[3, 0, 1]])
     assert not np.array_equal(vectors(("a",), 1), vectors(("a",), 2))
@@ -157,7 +158,7 @@ def test_a_word_has_its_vector_wherever_it_stands():
     np.testing.assert_allclose(vectors(("flower",))[0, :3], printed, atol=5e-9)
 
 
-def test_shuffle():
+def test_shuffle_permutes_words():
     orders = {shuffle(MARY, draw) for draw in range(1, 51)}
     assert len(orders) > 30  # of 120
     for other in orders:
@@ -166,6 +167,6 @@ def test_shuffle():
     assert (shuffle(""), shuffle("one")) == ("", "one")
 
 
-def test_as_many_words_as_there_may_be():
+def test_compare_orders_accepts_max_words():
     assert MOST_WORDS == 24
     assert np.isfinite(compare_orders(LONG, shuffle(LONG, 3)).moved).all()

@@ -23,7 +23,7 @@ def recipe(heads):
 
 
 @pytest.mark.parametrize("heads", [*range(1, 34), 112, 1000])
-def test_slopes_of_any_number_of_heads(heads):
+def test_alibi_slopes_match_transformers(heads):
     from transformers.models.bloom import modeling_bloom as bloom
 
     values = relative.alibi_slopes(heads)
@@ -36,14 +36,14 @@ def test_slopes_of_any_number_of_heads(heads):
     )  # fmt: skip
 
 
-def test_published_slopes():
+def test_alibi_slopes_match_published_values():
     # Press et al. (2022), section 3: 8 heads, and 16 from 2^-0.5 in steps of 2^-0.5.
     np.testing.assert_array_equal(relative.alibi_slopes(8), [1 / 2**k for k in range(1, 9)])
     expected = [2 ** (-k / 2) for k in range(1, 17)]
     np.testing.assert_allclose(relative.alibi_slopes(16), expected, rtol=1e-15)
 
 
-def test_bias_in_loops():
+def test_alibi_bias_matches_explicit_loops():
     slopes = relative.alibi_slopes(3)
     causal, both = (relative.alibi_bias(3, 5, causal) for causal in (True, False))
     for head in range(3):
@@ -60,7 +60,7 @@ def test_bias_in_loops():
 @pytest.mark.parametrize(
     ("buckets", "distance"), [(32, 128), (16, 64), (64, 512), (4, 3), (32, 17)]
 )
-def test_buckets_are_transformers(bidirectional, buckets, distance):
+def test_t5_bucket_matches_transformers(bidirectional, buckets, distance):
     from transformers.models.t5.modeling_t5 import T5Attention
 
     offsets = np.arange(-3000, 3001)
@@ -75,13 +75,13 @@ def test_buckets_are_transformers(bidirectional, buckets, distance):
     np.testing.assert_array_equal(relative.t5_map(1, bidirectional, buckets, distance), [[0]])
 
 
-def test_buckets_in_use():
+def test_buckets_used_counts_distinct_buckets():
     assert relative.buckets_used(np.array([[0, 1], [17, 0]]), 32) == (3, 32)
 
 
 @pytest.mark.parametrize("scheme", RELATIVE)
 @pytest.mark.parametrize("shift", [1, 1000, 100_000])
-def test_relative_schemes_do_not_notice_a_shift(scheme, shift):
+def test_shift_change_is_zero_for_relative_schemes(scheme, shift):
     shift_change = relative.shift_change(scheme, 20, shift, seed=3)
     assert (
         shift_change.largest < 1e-10
@@ -92,7 +92,7 @@ def test_relative_schemes_do_not_notice_a_shift(scheme, shift):
 
 
 @pytest.mark.parametrize("scheme", ["sinusoidal", "learned"])
-def test_added_encodings_notice_it(scheme):
+def test_shift_change_is_large_for_added_encodings(scheme):
     shift_change = relative.shift_change(scheme, 20, 100, seed=3)
     assert shift_change.largest > shift_change.typical > 0.3 * shift_change.size
     assert shift_change.attention > 0.1
@@ -108,7 +108,7 @@ def test_added_encodings_notice_it(scheme):
 
 
 @pytest.mark.parametrize(("shift", "beyond"), [(492, 0), (500, 8), (1000, 20)])
-def test_a_learned_table_ends(shift, beyond):
+def test_shift_change_is_nan_beyond_learned_table(shift, beyond):
     shift_change = relative.shift_change("learned", 20, shift)
     assert shift_change.without_row == (beyond, 20)
     assert np.isfinite(shift_change.before).all()
@@ -122,7 +122,7 @@ def test_a_learned_table_ends(shift, beyond):
 
 
 @pytest.mark.parametrize("scheme", relative.SCHEMES)
-def test_scores_in_loops(scheme):
+def test_scores_match_explicit_loops(scheme):
     n, d = 6, 8
     words = np.random.RandomState(5).standard_normal((n, d))
     maps, table = relative.projections(d, 4), relative.learned_table(d, 4)
@@ -150,7 +150,7 @@ def test_scores_in_loops(scheme):
             assert result[i, j] == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_stand_ins_have_the_sizes_that_they_are_said_to_have():
+def test_learned_table_and_projections_have_documented_variance():
     # 512 x 64 squares of standard normal numbers: 5 standard errors of a mean
     table, maps = relative.learned_table(64, 1), relative.projections(64, 1)
     assert np.mean(table**2) == pytest.approx(0.5, abs=5 * 0.5 * math.sqrt(2 / table.size))
@@ -158,7 +158,8 @@ def test_the_stand_ins_have_the_sizes_that_they_are_said_to_have():
         assert 64 * np.mean(item**2) == pytest.approx(1, abs=5 * math.sqrt(2 / item.size))
 
 
-def test_the_term_of_two_sinusoids_alone_would_not_notice():
+def test_scores_of_pure_sinusoids_ignore_shift_without_projections():
+    """With random projections even the term of two sinusoids depends on the shift."""
     n, zero = 10, np.zeros((10, 16))
     same = relative.Projections(*[np.eye(16)] * 3)
     for maps, minimum, maximum in ((same, 0, 1e-12), (relative.projections(16, 0), 0.1, np.inf)):
@@ -166,7 +167,7 @@ def test_the_term_of_two_sinusoids_alone_would_not_notice():
         assert minimum <= np.abs(a - b).max() <= maximum
 
 
-def test_the_same_seed_is_the_same_picture():
+def test_shift_change_is_reproducible_by_seed():
     a, b, c = (relative.shift_change("t5", seed=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(a.before, b.before)
     assert np.abs(a.before - c.before).max() > 0.1

@@ -29,7 +29,7 @@ def matrix(position, d_k, base, layout):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("base", [100.0, 1e5])
-def test_rotation_is_a_matrix_product_and_a_complex_product(layout, base):
+def test_rotate_matches_matrix_and_complex_product(layout, base):
     vectors = np.random.RandomState(1).standard_normal((3, 5, 10))
     positions = np.array([0, 1, 2, 50, -7])
     result = rotary.rotate(vectors, positions, base, layout)
@@ -42,7 +42,7 @@ def test_rotation_is_a_matrix_product_and_a_complex_product(layout, base):
         np.testing.assert_allclose(result[:, index], expected, atol=1e-13)
 
 
-def test_halves_are_llamas():
+def test_rotate_halves_matches_llama():
     from transformers.models.llama import modeling_llama as llama
 
     config = llama.LlamaConfig(
@@ -59,7 +59,7 @@ def test_halves_are_llamas():
     np.testing.assert_allclose(ours, theirs.numpy(), atol=1e-5)
 
 
-def test_interleaved_is_gptjs():
+def test_rotate_interleaved_matches_gptj():
     from transformers.models.gptj import modeling_gptj as gptj
 
     x = np.random.RandomState(4).standard_normal((1, 20, 4, 16))  # batch, position, head, d_k
@@ -70,7 +70,7 @@ def test_interleaved_is_gptjs():
 
 
 @pairwise(layout=LAYOUTS, base=[1e4, 1e5], start=[0, 1000, 90_000])
-def test_scores_depend_on_the_offset_alone(layout, base, start):
+def test_score_by_offset_depends_only_on_offset(layout, base, start):
     offset = rotary.score_by_offset(Q, K, start + np.arange(40), base, layout)
     # The figure to reach; angles of 1e5 are rounded at 1.5e-11, and a sum of 64 averages them.
     size = np.linalg.norm(Q) * np.linalg.norm(K) if start > 1000 else 1
@@ -83,7 +83,7 @@ def test_scores_depend_on_the_offset_alone(layout, base, start):
 
 
 @pytest.mark.parametrize("places", [[5], [0, 1, 5]])
-def test_few_positions_even_or_not(places):
+def test_score_by_offset_handles_few_uneven_positions(places):
     offset = rotary.score_by_offset(Q, K, np.array(places))
     assert list(offset.by_offset.offset) == sorted({i - j for i in places for j in places})
     assert offset.closed_form[offset.by_offset.offset == 0].item() == pytest.approx(
@@ -92,7 +92,7 @@ def test_few_positions_even_or_not(places):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_random_scores_are_those_of_a_pair_drawn_with_the_seed(layout):
+def test_random_scores_match_pair_drawn_with_seed(layout):
     offset = rotary.random_scores(8, 12, 100.0, layout, seed=3)
     q, k = np.random.RandomState(3).standard_normal((2, 8))
     expected = rotary.score_by_offset(q, k, np.arange(12), 100.0, layout)

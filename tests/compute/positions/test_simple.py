@@ -13,7 +13,7 @@ from testing.figure_examples.positions import order_result
 
 
 @pytest.mark.parametrize("length", [8, 9, 32, 512])
-def test_each_simple_code_fails_one_demand_and_the_waves_none(length):
+def test_demands_fail_once_per_simple_code_and_never_for_waves(length):
     demands = simple.demands(length)
     at_most_word = {
         name: bool((demands.of(name, "norm") <= demands.word).all()) for name in simple.CODES
@@ -30,7 +30,7 @@ def test_each_simple_code_fails_one_demand_and_the_waves_none(length):
     assert np.linalg.norm(after - binary[0]) < np.linalg.norm(after - binary[demands.jump_at])
 
 
-def test_codes_refuse_what_they_cannot_write():
+def test_code_rejects_bad_length_and_unknown_name():
     for length in (1, 1025):
         with pytest.raises(UserError):
             simple.code("waves", length)
@@ -39,7 +39,7 @@ def test_codes_refuse_what_they_cannot_write():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_terms_of_relative_schemes_are_of_the_offset_alone(seed):
+def test_position_terms_of_relative_schemes_depend_only_on_offset(seed):
     scheme_terms = relative.position_terms(20, 32, seed)
     for scheme in ("rotary", "alibi", "t5"):
         assert scheme_terms.spread_of(scheme) < 1e-13
@@ -54,7 +54,7 @@ def test_terms_of_relative_schemes_are_of_the_offset_alone(seed):
 
 
 @pytest.mark.parametrize("scheme", relative.SCHEMES)
-def test_strength_scales_what_is_added_and_0_is_none(scheme):
+def test_attend_strength_scales_encoding_and_zero_removes_it(scheme):
     words = np.random.RandomState(2).standard_normal((7, 16))
     none = order.attend(words, "none", seed=4)
     np.testing.assert_allclose(
@@ -68,7 +68,7 @@ def test_strength_scales_what_is_added_and_0_is_none(scheme):
         assert np.abs(half.weights - full.weights).max() > 0
 
 
-def test_a_score_is_the_sum_of_lengths_and_angles():
+def test_turned_score_is_sum_over_lengths_and_angles():
     q, k = np.random.RandomState(1).standard_normal((2, 16))
     at, result = rotary.turned(16, 30, 12), rotary.random_scores(16, 40, rotary.BASE)
     assert at.score == pytest.approx(result.at(18))
@@ -77,7 +77,7 @@ def test_a_score_is_the_sum_of_lengths_and_angles():
     assert at.score == pytest.approx(float((lengths[0] * lengths[1] * angles).sum()))
 
 
-def test_a_key_like_the_query_has_its_greatest_score_at_no_distance():
+def test_random_scores_of_identical_key_peak_at_zero_offset():
     offset = rotary.random_scores(64, 48)
     assert offset.by_offset.offset[offset.alike.argmax()] == 0
     near, far = offset.sizes(alike=True)
@@ -87,7 +87,7 @@ def test_a_key_like_the_query_has_its_greatest_score_at_no_distance():
     )
 
 
-def test_rows_that_were_never_trained_stand_out():
+def test_ages_detect_untrained_rows():
     steps = np.random.RandomState(0).standard_normal((256, 24))
     table = 10 + np.cumsum(steps, axis=0)
     assert learned.ages(table).trained
@@ -102,7 +102,7 @@ def test_rows_that_were_never_trained_stand_out():
         learned.ages(table[:7])
 
 
-def test_who_keeps_at_twice_the_length_what_it_had_learned():
+def test_outcome_keepers_keep_accuracy_at_double_length():
     result = order_result()
     rows = dict(zip(result.settings.encodings, range(5), strict=True))
 
@@ -124,7 +124,7 @@ def test_who_keeps_at_twice_the_length_what_it_had_learned():
 
 
 @pytest.mark.parametrize("frequencies", [4, 40])
-def test_share_of_the_slow_frequencies(frequencies):
+def test_position_spectrum_slow_is_share_of_low_frequencies(frequencies):
     position_spectrum = learned.PositionSpectrum(
         np.arange(1.0, frequencies + 1), np.ones(frequencies)
     )

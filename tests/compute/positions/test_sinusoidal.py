@@ -26,13 +26,13 @@ def looped(positions, d_model, base):
 
 @pytest.mark.parametrize("base", [1.5, 100.0, 1e4, 1e6])
 @pytest.mark.parametrize("d_model", [2, 6, 7, 16])
-def test_the_table_is_the_papers_formula(d_model, base):
+def test_encoding_matches_paper_formula(d_model, base):
     sinusoids = pe.encoding(40, d_model, base)
     np.testing.assert_allclose(sinusoids.table, looped(40, d_model, base), atol=ROUNDING)
     assert (sinusoids.layout, sinusoids.base) == ("interleaved", base)
 
 
-def test_printed_values():
+def test_encoding_matches_printed_values():
     # Saeed, "A gentle introduction to positional encoding", part 1: k = 4, d = 4, n = 100.
     printed = [
         [0, 1, 0, 1],
@@ -44,7 +44,8 @@ def test_printed_values():
 
 
 @pytest.mark.parametrize("d_model", [2, 8, 9])
-def test_marian_has_the_papers_frequencies_in_halves_and_a_lone_sine(d_model):
+def test_encoding_halves_matches_marian(d_model):
+    """An odd width ends in a sine without its cosine."""
     from transformers.models.marian import modeling_marian as marian
 
     theirs = marian.MarianSinusoidalPositionalEmbedding(50, d_model).create_weight().numpy()
@@ -52,7 +53,8 @@ def test_marian_has_the_papers_frequencies_in_halves_and_a_lone_sine(d_model):
     np.testing.assert_allclose(pe.encoding(50, d_model, layout="halves").table, theirs, atol=1e-7)
 
 
-def test_tensor2tensor_reaches_the_base_where_the_paper_stops_short():
+def test_encoding_longest_wave_is_shorter_than_tensor2tensor():
+    """Tensor2tensor reaches the base; the formula of the paper stops short of it."""
     from transformers.models.m2m_100 import modeling_m2m_100 as m2m
 
     theirs = m2m.M2M100SinusoidalPositionalEmbedding.get_embedding(50, 8).numpy()
@@ -63,7 +65,7 @@ def test_tensor2tensor_reaches_the_base_where_the_paper_stops_short():
 
 @EACH_LAYOUT
 @pytest.mark.parametrize(("d_model", "base"), [(512, 10_000.0), (2, 1.5), (10, 300.0)])
-def test_lengths_of_waves_and_of_rows(d_model, base, layout):
+def test_encoding_has_expected_wavelengths_and_row_norms(d_model, base, layout):
     sinusoids = pe.encoding(200, d_model, base, layout)
     expected = 2 * np.pi * base ** (2 * np.arange(d_model // 2) / d_model)
     np.testing.assert_allclose(sinusoids.wavelengths, expected, rtol=1e-13)
@@ -77,7 +79,7 @@ def test_lengths_of_waves_and_of_rows(d_model, base, layout):
 
 @EACH_LAYOUT
 @pytest.mark.parametrize("offset", [0, 1, 7, -3])
-def test_a_rotation_moves_every_row_along(layout, offset):
+def test_rotation_shifts_rows_by_offset(layout, offset):
     matrix = pe.rotation(offset, 12, 1000.0, layout)
     before, after = (pe.rows(np.arange(50) + k, 12, 1000.0, layout) for k in (0, offset))
     np.testing.assert_allclose(before @ matrix.T, after, atol=ROUNDING)
@@ -92,7 +94,7 @@ def test_a_rotation_moves_every_row_along(layout, offset):
 
 @EACH_LAYOUT
 @pytest.mark.parametrize("offset", [1, 7, 100])
-def test_the_rotation_found_from_a_full_table_is_the_rotation(layout, offset):
+def test_fit_rotation_recovers_rotation_from_full_table(layout, offset):
     fitted_rotation = pe.fit_rotation(pe.encoding(200, 8, 100.0, layout).table, offset)
     formula = pe.rotation(offset, 8, 100.0, layout)
     assert fitted_rotation.rank_of_width == (8, 8)
@@ -102,7 +104,8 @@ def test_the_rotation_found_from_a_full_table_is_the_rotation(layout, offset):
     assert fitted_rotation.gap(formula) == pytest.approx(0.5)
 
 
-def test_few_positions_do_not_show_slow_pairs_and_the_least_matrix_is_found():
+def test_fit_rotation_returns_minimum_norm_matrix_if_rank_deficient():
+    """Few positions do not determine the slow pairs."""
     table = pe.encoding(64, 64).table
     fitted_rotation = pe.fit_rotation(table, 5)
     _, values, right = np.linalg.svd(table[:-5], full_matrices=False)
@@ -115,14 +118,14 @@ def test_few_positions_do_not_show_slow_pairs_and_the_least_matrix_is_found():
     assert fitted_rotation.gap(pe.rotation(5, 64) @ (visible.T @ visible)) < 1e-4
 
 
-def test_no_matrix_moves_a_lone_sine():
+def test_fit_rotation_leaves_residual_for_lone_sine():
     fitted_rotation = pe.fit_rotation(pe.encoding(500, 9, 100.0).table, 7)
     assert fitted_rotation.rank == 9
     assert fitted_rotation.residual > 0.1
 
 
 @pytest.mark.timing
-def test_ten_thousand_positions_take_less_than_half_a_second():
+def test_encoding_of_ten_thousand_positions_takes_under_half_second():
     taken = []
     for _ in range(5):  # the machine may be busy with something else
         start = time.perf_counter()

@@ -39,7 +39,7 @@ def answers(tiny_encoder: TinyEncoder, read: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.parametrize("encoding", ["none", "alibi"])
 @pytest.mark.parametrize("causal", [False, True])
-def test_a_layer_is_nn_transformer_encoder_layer(encoding, causal):
+def test_tiny_encoder_layer_matches_torch(encoding, causal):
     """Pre-norm, ReLU, with the weights of one run copied into torch's module."""
     created = network(encoding, causal)
     mask = created.bias(TIME)
@@ -68,7 +68,7 @@ def test_a_layer_is_nn_transformer_encoder_layer(encoding, causal):
 
 
 @EACH_ENCODING
-def test_runs_share_nothing(encoding):
+def test_tiny_encoder_runs_are_independent(encoding):
     """Two runs side by side give what each gives alone, gradients too."""
     both = network(encoding)
     read = symbols()
@@ -86,7 +86,7 @@ def test_runs_share_nothing(encoding):
             torch.testing.assert_close(mine.grad[0], theirs.grad[run], rtol=1e-9, atol=1e-9)
 
 
-def test_a_run_starts_from_the_same_weights_with_every_encoding():
+def test_tiny_encoder_initial_weights_are_same_for_every_encoding():
     plain = dict(network("none").named_parameters())
     for encoding in ENCODINGS:
         others = dict(network(encoding).named_parameters())
@@ -104,7 +104,7 @@ def test_a_run_starts_from_the_same_weights_with_every_encoding():
 
 
 @EACH_ENCODING
-def test_encodings_are_those_of_the_lesson(encoding):
+def test_tiny_encoder_encodings_match_lesson(encoding):
     """Each is handed over as it is, to its own place; the other places stay empty."""
     created = network(encoding)
     added, angles = created.added(TIME), created.angles(TIME)
@@ -130,7 +130,7 @@ def test_encodings_are_those_of_the_lesson(encoding):
 
 @EACH_ENCODING
 @pytest.mark.parametrize("causal", [False, True])
-def test_shuffled_letters(encoding, causal):
+def test_tiny_encoder_is_equivariant_only_without_encoding_and_mask(encoding, causal):
     """Without encoding and mask the outputs move with the letters, and only then (D-40)."""
     created, read = network(encoding, causal, dtype=torch.float32), symbols()
     order = torch.as_tensor(np.random.RandomState(4).permutation(TIME))
@@ -142,7 +142,7 @@ def test_shuffled_letters(encoding, causal):
 
 
 @EACH_ENCODING
-def test_a_causal_network_does_not_look_ahead(encoding):
+def test_tiny_encoder_causal_does_not_look_ahead(encoding):
     created, read = network(encoding, causal=True), symbols()
     other = read.clone()
     other[..., 7:] = (other[..., 7:] + 1) % 7
@@ -151,7 +151,7 @@ def test_a_causal_network_does_not_look_ahead(encoding):
     assert (change[7:] > 1e-3).all()
 
 
-def test_what_it_cannot_read_is_refused():
+def test_tiny_encoder_rejects_long_input_and_unknown_encoding():
     created = network("learned")
     assert answers(created, symbols()).shape == (2, 3, TIME, 5)
     with pytest.raises(ValueError, match="11 rows, too few for 12 symbols"):

@@ -59,7 +59,7 @@ def every(task: str, length: int) -> list[tuple[str, float]]:
 
 @EACH_TASK
 @pytest.mark.parametrize("length", [2, 5, 8, 24])
-def test_answers_are_those_of_the_definition(task, length):
+def test_draw_answers_match_definition(task, length):
     examples = draw(task, length, 200, np.random.RandomState(0))
     assert examples.letters.shape == (200, length)
     assert [answer(task, spoken(row)) for row in examples.letters] == examples.answers.tolist()
@@ -71,13 +71,13 @@ def test_answers_are_those_of_the_definition(task, length):
     assert (request == SLOT).all()
 
 
-def test_a_missing_letter_comes_last():
+def test_right_answers_place_missing_letter_last():
     typed = np.array([[0, 2, 2], [2, 1, 2], [2, 2, 2]])  # acc, cbc, ccc
     assert right_answers("before", typed).ravel().tolist() == [1, 0, 0]
 
 
 @EACH_TASK
-def test_sequences_come_with_their_probability(task):
+def test_draw_matches_sequence_probabilities(task):
     size = 60_000
     samples = Counter(map(spoken, draw(task, 3, size, np.random.RandomState(2)).letters))
     expected = dict(every(task, 3))
@@ -89,12 +89,12 @@ def test_sequences_come_with_their_probability(task):
     assert abs(distance - freedom) < 5 * (2 * freedom) ** 0.5
 
 
-def test_count_may_be_capped():
+def test_draw_caps_count_at_maximum():
     numbers = draw("count", 16, 3000, np.random.RandomState(3), maximum=8).answers
     assert set(numbers.ravel().tolist()) == set(range(9))
 
 
-def test_a_permalink_shows_these_letters_for_good():
+def test_draw_is_stable_for_permalinks():
     # RandomState's stream is frozen (NEP 19)
     assert spoken(draw("sort", 8, 50, np.random.RandomState(7)).letters[0]) == "ebddebab"
 
@@ -109,14 +109,14 @@ def test_a_permalink_shows_these_letters_for_good():
         (lambda r: order_blind("shift", 8), "task must be one of"),
     ],
 )
-def test_what_cannot_work_is_refused(call, message):
+def test_tasks_reject_bad_arguments(call, message):
     with pytest.raises(ValueError, match=message):
         call(np.random.RandomState(0))
 
 
 @EACH_TASK
 @pytest.mark.parametrize("length", [2, 3, 4])
-def test_the_best_answers_by_counting_every_sequence(task, length):
+def test_baselines_match_enumeration_of_every_sequence(task, length):
     """Without reading the same answer each time; blind to order one for each multiset of letters,
     the same in all slots."""
     unread: dict[int, Counter[int]] = {}
@@ -131,7 +131,7 @@ def test_the_best_answers_by_counting_every_sequence(task, length):
         assert result(task, length) == pytest.approx(best, abs=1e-12)
 
 
-def test_printed_shares():
+def test_baselines_match_printed_shares():
     assert chance_accuracy("count", 8) == pytest.approx(1 / 9)
     assert order_blind("count", 12) == 1
     # without knowing the slot, sorting goes worse than without reading anything

@@ -35,7 +35,7 @@ def reversing() -> OrderResult:
     return train(OrderSettings("reverse", 6, encodings=("none", "learned"), updates=100))
 
 
-def test_reversing_needs_positions(reversing):
+def test_train_reverse_needs_positions(reversing):
     none, learned = reversing.test.accuracy.share
     # 1,000 sequences; a standard error of 0.005, as the share of the most frequent letter varies
     # by about 0.15 between sequences. Five of these.
@@ -44,7 +44,7 @@ def test_reversing_needs_positions(reversing):
     assert reversing.test.accuracy.low[1].min() > reversing.test.accuracy.high[0].max()
 
 
-def test_without_encoding_all_slots_get_one_of_the_most_frequent_letters(reversing):
+def test_train_without_encoding_answers_most_frequent_letter(reversing):
     for run in reversing.given[0]:
         for letters, given in zip(reversing.examples.letters, run, strict=True):
             assert len(set(given.tolist())) == 1
@@ -53,7 +53,8 @@ def test_without_encoding_all_slots_get_one_of_the_most_frequent_letters(reversi
     assert right > 0.9
 
 
-def test_longer_sequences_have_no_rows_in_a_learned_table(reversing):
+def test_train_learned_encoding_has_no_longer_scores(reversing):
+    """Longer sequences have no rows in a learned table."""
     longer = reversing.longer
     assert longer.length == 12
     result = longer.accuracy
@@ -64,14 +65,14 @@ def test_longer_sequences_have_no_rows_in_a_learned_table(reversing):
     assert np.abs(longer.accuracy.share[0] - longer.order_blind).max() < 0.05
 
 
-def test_counting_needs_no_positions():
+def test_train_count_needs_no_positions():
     result = train(OrderSettings("count", 6, encodings=("none",), updates=100))
     assert result.test.order_blind == 1
     assert result.test.accuracy.share.min() > 0.95
     assert result.curve[0].max() < 0.5  # it did not know at the beginning; chance is 1/7
 
 
-def test_before_needs_an_encoding_or_a_mask():
+def test_train_before_needs_encoding_or_causal_mask():
     settings = OrderSettings("before", 6, encodings=("none", "rotary"), updates=100)
     open_, masked = train(settings), train(replace(settings, encodings=("none",), causal=True))
     none, rotated = open_.test.accuracy.share
@@ -81,7 +82,7 @@ def test_before_needs_an_encoding_or_a_mask():
     assert masked.test.accuracy.share.min() > 0.95  # D-40: a causal mask alone tells the order
 
 
-def test_scores_and_their_intervals_by_definition(reversing):
+def test_scores_match_definition_and_wilson_intervals(reversing):
     test = reversing.test
     assert test.mean.tolist() == [reversing.right(name) for name in ("none", "learned")]
     np.testing.assert_array_equal(test.mean, test.accuracy.share.mean(1))
@@ -94,7 +95,7 @@ def test_scores_and_their_intervals_by_definition(reversing):
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_test_sequences_are_kept_out_of_training(task):
+def test_training_batch_excludes_test_sequences(task):
     settings = OrderSettings(task, 6)
     test = draw(task, 6, TEST_SEQUENCES, np.random.RandomState(0))
     held = set(map(tuple, test.letters.tolist()))
@@ -109,7 +110,7 @@ def test_test_sequences_are_kept_out_of_training(task):
     assert (met > 0) == (task == "count")
 
 
-def test_the_rate_rises_and_falls():
+def test_rate_warms_up_and_decays():
     rates = [training.rate(update, 500) for update in range(500)]
     assert rates[0] == training.RATE / 50
     assert max(rates) == rates[49] == rates[250] == training.RATE
@@ -122,14 +123,14 @@ def test_the_rate_rises_and_falls():
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_a_gpu_runs_the_same_training(small):
+def test_train_on_gpu_matches_cpu(small):
     gpu = train(SMALL, device="cuda")
     np.testing.assert_array_equal(gpu.examples.letters, small.examples.letters)
     # 192 answers a batch; float32 in another order may turn a few between close scores
     np.testing.assert_allclose(gpu.curve, small.curve, atol=3.5 / 192)
 
 
-def test_an_encoding_learns_the_same_alone(small):
+def test_train_encodings_do_not_affect_each_other(small):
     """Side by side they do not disturb each other."""
     for i, encoding in enumerate(ENCODINGS):
         alone = train(replace(SMALL, encodings=(encoding,)))
@@ -137,7 +138,7 @@ def test_an_encoding_learns_the_same_alone(small):
         np.testing.assert_array_equal(alone.given[0], small.given[i])
 
 
-def test_a_network_has_two_layers_of_four_heads_and_32_dimensions(small):
+def test_train_parameters_match_two_layer_formula(small):
     d, symbols, letters = 32, 7, 6
     layer = (d + 1) * 3 * d + (d + 1) * d + (d + 1) * 2 * d + (2 * d + 1) * d
     numbers = symbols * d + 2 * layer + (d + 1) * letters
@@ -147,7 +148,7 @@ def test_a_network_has_two_layers_of_four_heads_and_32_dimensions(small):
     assert training._network(SMALL, "none").heads == 4
 
 
-def test_an_update_is_adam_on_each_run_alone():
+def test_train_matches_plain_adam_loop():
     """The first of two runs, trained by a plain loop without the second."""
     settings = replace(SMALL, encodings=("rotary",), runs=1, updates=40)
     test = draw("copy", 6, TEST_SEQUENCES, training._stream(settings, 0, 2))
@@ -174,7 +175,7 @@ def test_an_update_is_adam_on_each_run_alone():
 # --- reports and cancel -------------------------------------------------------------------------
 
 
-def test_reports_carry_the_curve():
+def test_train_reports_match_curve():
     observed = []
     result = train(replace(SMALL, encodings=("none", "alibi"), updates=60), report=observed.append)
     latest = {record.update: record for record in observed}  # a slow machine repeats some
@@ -186,7 +187,7 @@ def test_reports_carry_the_curve():
     assert result.curve.shape == (30, 2, 2)
 
 
-def test_the_curve_is_on_fresh_sequences():
+def test_train_curve_uses_fresh_sequences_and_starts_at_chance():
     """The first record of an untrained network is at chance level."""
     result = train(OrderSettings("before", 6, encodings=("none",), updates=1, runs=5))
     # 5 x 32 answers; the other encodings would read the same

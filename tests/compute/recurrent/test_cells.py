@@ -47,7 +47,7 @@ def made(kind: str, *args, dtype=torch.float64, **more) -> nn.Module:
 @pytest.mark.parametrize("dtype", CLOSE)
 @pytest.mark.parametrize("batch", [(), (4,), (2, 3)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_states_are_those_of_the_torch_module(kind, batch, dtype):
+def test_run_matches_torch_modules(kind, batch, dtype):
     cell, module = KINDS[kind][0], made(kind, INPUT, HIDDEN, dtype=dtype)
     inputs = normal(STEPS, *batch, INPUT, dtype=dtype)
     h, c = (normal(*batch, HIDDEN, seed=s, dtype=dtype) for s in (1, 2))
@@ -69,7 +69,7 @@ def test_states_are_those_of_the_torch_module(kind, batch, dtype):
         np.testing.assert_allclose(result, last[1].numpy(), rtol=0, atol=CLOSE[dtype])
 
 
-def test_linear_rnn_has_a_closed_form():
+def test_run_linear_rnn_matches_closed_form():
     """h_T = sum over t of U^(T-t) (W x_t + b + b') + U^T h_0."""
     module, inputs = made("tanh", INPUT, HIDDEN), normal(STEPS, INPUT).numpy()
     w, h = weights_of(module), normal(HIDDEN, seed=1).numpy()
@@ -83,7 +83,7 @@ def test_linear_rnn_has_a_closed_form():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_computes_in_the_precision_of_the_weights(kind):
+def test_run_and_backward_use_dtype_of_weights(kind):
     """Also when inputs and initial state come in float64; gradients follow."""
     module, cell = made(kind, INPUT, HIDDEN), KINDS[kind][0]
     inputs, h = normal(STEPS, INPUT).numpy(), normal(HIDDEN).numpy()
@@ -108,12 +108,12 @@ def test_computes_in_the_precision_of_the_weights(kind):
         ("peepholes needs their weights", LSTM(peephole=True), "lstm", INPUT, None),
     ],
 )
-def test_what_does_not_fit_is_refused(words, cell, of, width, initial):
+def test_run_rejects_mismatched_shapes(words, cell, of, width, initial):
     with pytest.raises(ValueError, match=words):
         run(cell, weights_of(made(of, INPUT, HIDDEN)), np.zeros((2, width)), initial)
 
 
-def test_an_exploding_network_gives_infinite_states_without_warnings():
+def test_run_returns_infinite_states_without_warnings():
     """The docstring's promise for linear and ReLU networks; the filter turns warnings to errors."""
     w = RecurrentWeights(np.ones((1, 1)), np.full((1, 1), 1e200), np.zeros(1), np.zeros(1))
     for phi in ("linear", "relu"):

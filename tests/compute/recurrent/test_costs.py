@@ -22,7 +22,7 @@ MODULES = {"rnn": torch.nn.RNN, "gru": torch.nn.GRU, "lstm": torch.nn.LSTM}
 
 
 @pytest.mark.parametrize("cell", MODULES)
-def test_formula_and_count_are_those_of_torch(cell):
+def test_parameter_counts_match_torch(cell):
     for inputs, hidden, layers, directions, biases in product(
         (1, 5), (1, 3, 32), (1, 2, 4), (1, 2), ("none", "two")
     ):
@@ -35,7 +35,7 @@ def test_formula_and_count_are_those_of_torch(cell):
 
 
 @pytest.mark.parametrize("cell", MODULES)
-def test_one_layer_is_what_gates_counts(cell):
+def test_parameter_counts_match_gates_lesson(cell):
     for biases in of_gates.BIASES:
         wiring = NetworkSizes(3, 7, biases=biases)
         counted = of_gates.by_counting(cell, 3, 7, biases)
@@ -44,7 +44,7 @@ def test_one_layer_is_what_gates_counts(cell):
         assert counting.by_formula(cell, wiring) == counted.total
 
 
-def test_the_printed_numbers():
+def test_bill_matches_printed_numbers():
     result = counting.bill(NetworkSizes(), 1)
     assert {cell: result.count(cell) for cell in result.cells} == {
         "rnn": 1120, "gru": 3360, "lstm": 4480
@@ -54,14 +54,14 @@ def test_the_printed_numbers():
     assert bare.counted == bare.formula == (1056, 3168, 4224)
 
 
-def test_only_what_is_not_shared_grows_with_the_length():
+def test_bill_only_unshared_grows_with_length():
     short, long = (counting.bill(NetworkSizes(), steps) for steps in (10, 100))
     assert short.counted == long.counted
     assert long.unshared("lstm") - short.unshared("lstm") == 90 * 4480
     assert long.unshared("lstm", 10) == short.unshared("lstm")
 
 
-def test_shapes_are_those_of_torch_and_hold_every_parameter():
+def test_shapes_match_torch_and_cover_every_parameter():
     wiring = NetworkSizes(5, 3, directions=2, outputs=4, biases="one")
     result = counting.shapes("lstm", wiring)
     module = torch.nn.LSTM(5, 3, bidirectional=True)
@@ -78,7 +78,7 @@ def scored() -> AnswerTerms:
     return costs.score("characters_gru", "The music", "is good.")
 
 
-def test_terms_are_the_cross_entropy_of_torch(scored):
+def test_score_matches_torch_cross_entropy(scored):
     network = load("characters_gru")
     with torch.no_grad():
         ids = network.encode("\nThe music is good.".replace("\n", "")).ids
@@ -95,7 +95,7 @@ def test_terms_are_the_cross_entropy_of_torch(scored):
             assert scored.perplexity(output) == pytest.approx(2 ** (bits / 8), rel=1e-4)
 
 
-def test_a_sum_to_tx_ends_where_the_shorter_ends(scored):
+def test_score_sum_to_tx_ends_at_shorter_sequence(scored):
     assert (scored.read, len(scored.pieces), scored.summed("tx")) == (10, 8, 8)
     short = costs.score("characters_gru", "A", "is good.")
     assert (short.read, short.summed("tx"), short.summed("ty")) == (2, 2, 8)
@@ -106,26 +106,26 @@ def test_a_sum_to_tx_ends_where_the_shorter_ends(scored):
 
 
 @pytest.mark.parametrize("text", ["", "  \t", "\n"])
-def test_nothing_to_score_is_refused(text):
+def test_score_rejects_blank_text(text):
     with pytest.raises(UserError, match="nothing to read"):
         costs.score("characters_gru", "The", text)
 
 
-def test_what_the_network_does_not_know_is_said():
+def test_score_flags_unknown_symbols():
     result = costs.score("characters_gru", "我", "打车 a\ud800")
     assert result.pieces == ("打", "车", " ", "a", "?")
     assert result.unknown.tolist() == [True, True, False, False, False]
     assert np.isfinite(result.before).all()
 
 
-def test_the_cell_as_printed():
+def test_as_printed_fails_without_batch():
     failed = costs.as_printed(1, 32, batched=False)
     assert (failed.input, failed.hidden, failed.state) == ((1,), (32,), None)
     assert failed.error.startswith("IndexError: Dimension out of range")
     assert costs.as_printed(3, 8, batched=True).state == (1, 8)
 
 
-def test_times_are_medians_and_their_ratio():
+def test_step_times_report_medians_and_ratio():
     seconds = np.array([[[[0.001, 0.004], [0.009, 0.008], [0.002, 0.005]]],
                         [[[0.001, 0.001], [0.001, 0.001], [0.001, 0.001]]]])  # fmt: skip
     step_times = StepTimes(4, (1,), np.array([1, 8]), seconds)
@@ -137,7 +137,7 @@ def test_times_are_medians_and_their_ratio():
     assert facts["ratio"] * facts["inverse"] == pytest.approx(1)
 
 
-def test_steps_are_timed_and_reported():
+def test_time_steps_returns_times_and_reports_progress():
     done: list[float] = []
     step_times = costs.time_steps(8, (1, 4), (1, 2), 2, report=lambda share, *_: done.append(share))
     assert step_times.seconds.shape == (2, 2, 2, 2)
@@ -146,7 +146,7 @@ def test_steps_are_timed_and_reported():
     assert done[-1] == 1
 
 
-def test_both_ways_multiply_as_often():
+def test_matrix_product_has_as_many_weights_as_two_steps():
     """As many weights in the product's matrix as in both of the steps', without the biases."""
     hidden = costs.HIDDEN
     assert 2 * hidden * hidden == counting.by_formula(

@@ -128,7 +128,7 @@ def together(parts: list[torch.Tensor]) -> np.ndarray:
 
 @pytest.mark.parametrize("batch", [(), (3,), (2, 3)])
 @pytest.mark.parametrize("cell", VARIANTS, ids=str)
-def test_every_variant_against_a_plain_loop(cell, batch):
+def test_backward_matches_autograd(cell, batch):
     """States, gates and the gradient of everything: inputs, states, memories, weights."""
     weights, (inputs, initial) = drawn(cell), drawn_states(batch)
     gated = isinstance(cell, LSTM)
@@ -166,7 +166,7 @@ def test_every_variant_against_a_plain_loop(cell, batch):
 
 @pytest.mark.parametrize("batch", [(), (2,)])
 @pytest.mark.parametrize("cell", [cell for cell in VARIANTS if cell.blocks > 1], ids=str)
-def test_a_gate_that_is_held_has_its_value_in_the_equations(cell, batch):
+def test_run_uses_forced_gate_values(cell, batch):
     """Some units at some steps, of each sequence others; from zeros, as no state is given."""
     weights, (inputs, _) = drawn(cell), drawn_states(batch)
     shape = (STEPS, *batch, cell.blocks, HIDDEN)
@@ -194,7 +194,7 @@ def test_a_gate_that_is_held_has_its_value_in_the_equations(cell, batch):
         ("no gates", RNN(), 0, 0.5),
     ],
 )  # fmt: skip
-def test_what_no_gate_can_be_is_refused(words, cell, at, value):
+def test_run_rejects_impossible_forced_values(words, cell, at, value):
     forced = np.full((STEPS, 4, HIDDEN), np.nan)
     forced[0, at, 0] = value
     with pytest.raises(ValueError, match=words):
@@ -209,7 +209,7 @@ def state_of(trace, t: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("cell", VARIANTS, ids=str)
-def test_jacobians_against_central_differences(cell):
+def test_jacobians_match_central_differences(cell):
     """The LSTM's state is (h, c). Step 1e-6: truncation 1e-12 and rounding 1e-16 / 1e-6 = 1e-10."""
     weights, (inputs, initial) = drawn(cell), drawn_states(())
     trace = run(cell, weights, inputs, initial)
@@ -229,7 +229,7 @@ def test_jacobians_against_central_differences(cell):
         np.testing.assert_allclose(values[t], expected, rtol=0, atol=1e-8)
 
 
-def test_the_constant_error_carousel():
+def test_jacobians_of_constant_error_carousel_are_identity():
     """f = 1, gates shut to the past: dc_T/dc_0 = I exactly (Hochreiter and Schmidhuber 1997)."""
     cell, (inputs, initial) = LSTM("one"), drawn_states(())
     weights = replace(drawn(cell), hidden_hidden=np.zeros((4 * HIDDEN, HIDDEN)))
@@ -240,7 +240,7 @@ def test_the_constant_error_carousel():
 # Slopes where the function itself has long rounded to its limit.
 @pytest.mark.parametrize("size", [0.0, 1e-8, 0.5, 5.0, 19.0, 25.0, 40.0, 300.0])
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_slopes_keep_their_relative_precision(size, sign):
+def test_slopes_keep_relative_precision(size, sign):
     """Against 50 digits. exp(-x) carries the rounding of x itself: |x| units of 1.1e-16, x = 2a."""
     a, tolerance = sign * size, (4 * size + 10) * 1.2e-16
     with mpmath.workdps(50):
@@ -255,20 +255,20 @@ def test_slopes_keep_their_relative_precision(size, sign):
             assert abs(mpmath.mpf(float(result)) / expected - 1) < tolerance
 
 
-def test_the_textbook_slopes_would_be_zero_there():
+def test_slopes_are_nonzero_where_textbook_formulas_underflow():
     """What the two functions are for: s (1 - s) and 1 - tanh^2 are exactly zero at these points."""
     assert 1 - np.tanh(25.0) ** 2 == 0 < tanh_slope(25.0)
     assert sigmoid(40.0) * (1 - sigmoid(40.0)) == 0 < sigmoid_slope(40.0)
 
 
-def test_slopes_beyond_float64_are_zero_without_a_warning():
+def test_slopes_underflow_to_zero_without_warning():
     far = np.array([-1e4, -800.0, 800.0, 1e4, -np.inf, np.inf])
     np.testing.assert_array_equal(sigmoid_slope(far), 0)
     np.testing.assert_array_equal(tanh_slope(far), 0)
     np.testing.assert_array_equal(sigmoid(far), [0, 0, 1, 1, 0, 1])
 
 
-def test_the_gru_keeps_a_shut_gate_s_slope():
+def test_slopes_of_gru_candidate_survive_closed_gate():
     """update "keep" at a_z = 50: the share written, 1 - z, rounds to zero, its slope does not."""
     cell = GRU()
     weights, (inputs, _) = drawn(cell), drawn_states(())

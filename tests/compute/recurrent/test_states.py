@@ -30,7 +30,7 @@ def torch_log2(name: str, ids: list[int]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", CHARACTERS)
-def test_bits_are_those_of_torch(name):
+def test_read_bits_match_torch(name):
     network = load(name)
     result = at_work.read(name, TEXT)
     expected = torch_log2(name, [network.symbols.index("\n"), *result.ids[:-1]])
@@ -44,7 +44,7 @@ def test_bits_are_those_of_torch(name):
     assert result.first(1, 1)[0] == expected[0].argmax()
 
 
-def test_frequencies_are_probabilities_and_those_of_the_counts():
+def test_frequencies_match_smoothed_counts():
     ids = np.array([0, 1, 2, 1, 2, 1, 0, 1])
     result = writing.frequencies(ids, 4)
     np.testing.assert_allclose((2**result.alone).sum(), 1)
@@ -55,7 +55,7 @@ def test_frequencies_are_probabilities_and_those_of_the_counts():
     np.testing.assert_allclose(result.after[3], result.alone)  # never seen
 
 
-def test_a_row_is_drawn_as_the_house_draws():
+def test_draw_rows_matches_draw():
     random = np.random.RandomState(0)
     scores = random.normal(0, 2, (50, 9))
     scores[:, 0] = -np.inf
@@ -67,7 +67,7 @@ def test_a_row_is_drawn_as_the_house_draws():
 
 @pytest.mark.parametrize("name", CHARACTERS)
 @pytest.mark.parametrize("temperature", [0.0, 0.7])
-def test_own_letters_are_those_of_a_loop_that_reads_everything_again(name, temperature):
+def test_run_free_matches_full_recomputation(name, temperature):
     network = load(name)
     ids = network.encode(TEXT).ids
     numbers = uniforms(3, 12)
@@ -82,7 +82,8 @@ def test_own_letters_are_those_of_a_loop_that_reads_everything_again(name, tempe
         read.append(int(expected))
 
 
-def test_the_first_step_costs_the_same_and_the_same_seed_writes_the_same():
+def test_write_is_reproducible_and_shares_first_step_bits():
+    """The first step costs the same bits with free and forced inputs."""
     item, again, other = (at_work.write(CHARACTERS[0], TEXT, 9, 1.0, k) for k in (1, 1, 2))
     assert item.generated == again.generated != other.generated
     assert item.free[0] == pytest.approx(item.forced[0], abs=1e-4)
@@ -93,7 +94,7 @@ def test_the_first_step_costs_the_same_and_the_same_seed_writes_the_same():
     assert end.parted == 0
 
 
-def test_reading_another_text_is_reading_its_letters():
+def test_bits_of_uses_input_letters_of_other_text():
     network = load(CHARACTERS[0])
     ids = np.stack([network.encode(item).ids for item in ("a slow film", "The flight.")], 1)
     straight = writing.bits_of(network, ids, 3)
@@ -107,7 +108,7 @@ def test_reading_another_text_is_reading_its_letters():
     assert other[1:].mean() > straight[1:].mean()
 
 
-def test_intervals_and_trends():
+def test_summarized_and_trends_match_student_t():
     bits = np.random.RandomState(0).normal(2, 1, (2, 30, 400))
     bits[1, 20:] += 0.5
     mean, half = writing.summarized(bits)
@@ -121,7 +122,7 @@ def test_intervals_and_trends():
 
 
 @pytest.mark.parametrize(("symbols", "hidden", "width"), [(82, 256, 32), (50, 16, 16)])
-def test_tables_are_counted_as_torch_counts(symbols, hidden, width):
+def test_tables_match_torch_parameter_counts(symbols, hidden, width):
     result = tying.tables(symbols, hidden, width)
     for columns, tied, all_ in (
         (width, False, result.all_narrow), (hidden, False, result.all_untied),
@@ -139,7 +140,7 @@ def test_tables_are_counted_as_torch_counts(symbols, hidden, width):
         assert result.all_narrow == load("characters_gru").parameters
 
 
-def test_readouts_leave_pads_out():
+def test_pooled_ignores_padding():
     random = np.random.RandomState(0)
     hidden, lengths = random.normal(size=(5, 3, 4)), np.array([5, 2, 1])
     result = readouts.pooled(hidden, lengths)
@@ -152,7 +153,8 @@ def test_readouts_leave_pads_out():
     assert both["both_concat"].shape == (3, 8)
 
 
-def test_the_path_ends_at_the_verdict_of_the_network_and_begins_unmoved():
+def test_path_ends_at_network_verdict():
+    """Leaving out a word does not change the states before it."""
     network = load("sentiment_gru")
     text = "This is not a good film about a man."
     full, rest = (on_reviews.path(network.name, text, k) for k in (0, 3))
@@ -170,7 +172,7 @@ def test_the_path_ends_at_the_verdict_of_the_network_and_begins_unmoved():
         on_reviews.path(network.name, "film", 1)
 
 
-def test_pads_move_the_last_state_and_packing_does_not():
+def test_padded_matches_torch_with_and_without_packing():
     network = load("sentiment_gru")
     text, pads = "This is not a good film.", 5
     result = on_reviews.padded(network.name, text)
@@ -187,7 +189,7 @@ def test_pads_move_the_last_state_and_packing_does_not():
     assert result.after("zeros", 0) == result.after("unknown", 0) == result.packed
 
 
-def test_what_readouts_say_of_each_other():
+def test_by_readout_compares_accuracies():
     right = np.array([[1, 1, 1, 0, 0, 0, 1, 1], [1, 1, 0, 0, 0, 1, 1, 0]], bool)
     positive = np.array([1, 1, 1, 1, 1, 0, 0, 0], bool)
     by_readout = readouts.ByReadout(
@@ -205,7 +207,7 @@ def test_what_readouts_say_of_each_other():
     assert by_readout.with_pads("unknown", 5).correct == 1
 
 
-def test_letters_that_begin_a_word_and_those_behind():
+def test_read_marks_word_initial_letters():
     result = at_work.read("characters_gru", "It's 3 big dogs.")
     letters = "".join(result.pieces)
     begins = "".join(letters[k] for k in np.flatnonzero(result.begins))

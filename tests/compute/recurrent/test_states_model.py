@@ -14,7 +14,7 @@ IDS = np.array([3, 1, 4, 1, 5, 9, 2, 6])
 
 @pytest.mark.parametrize("cell", LAYERS)
 @pytest.mark.parametrize("both", [False, True])
-def test_its_scores_are_those_of_layer_and_linear_layer_step_by_step(cell, both):
+def test_rnn_model_matches_layer_and_linear_per_step(cell, both):
     torch.manual_seed(1)
     layer = LAYERS[cell](10, 7, bidirectional=both)
     model = RNNModel(layer, 10)
@@ -28,13 +28,13 @@ def test_its_scores_are_those_of_layer_and_linear_layer_step_by_step(cell, both)
 
 
 @pytest.mark.parametrize(("cell", "gates"), [("rnn", 1), ("gru", 3), ("lstm", 4)])
-def test_its_parameters_are_counted(cell, gates):
+def test_wrapped_counts_parameters(cell, gates):
     result = wrapped(cell, IDS, 10, 16)
     assert result.parameters == gates * (16 * (10 + 16) + 2 * 16) + 16 * 10 + 10
     assert result.shape == (len(IDS) - 1, 10)
 
 
-def test_untrained_it_hardly_knows_more_than_chance_and_is_the_same_each_time():
+def test_wrapped_untrained_is_near_chance_and_reproducible():
     before = torch.random.get_rng_state()
     result = wrapped("gru", IDS, 10, 16)
     assert result == wrapped("gru", IDS, 10, 16)
@@ -42,5 +42,5 @@ def test_untrained_it_hardly_knows_more_than_chance_and_is_the_same_each_time():
     assert torch.equal(before, torch.random.get_rng_state())
 
 
-def test_a_bidirectional_layer_has_twice_the_states():
+def test_rnn_model_bidirectional_doubles_linear_inputs():
     assert RNNModel(nn.GRU(10, 7, bidirectional=True), 10).linear.in_features == 14

@@ -44,7 +44,7 @@ def tagger(wiring: str) -> TrainedTagger:
 
 
 @pytest.mark.parametrize("wiring", WIRINGS)
-def test_states_are_those_of_torch(wiring):
+def test_states_match_torch(wiring):
     gru, arrays = network(wiring)
     read = np.random.RandomState(1).normal(size=(9, 3, READ)).astype(np.float32)
     theirs = gru(torch.from_numpy(read))[0].detach().numpy()
@@ -55,14 +55,14 @@ def test_states_are_those_of_torch(wiring):
 
 
 @pytest.mark.parametrize("wiring", WIRINGS)
-def test_shapes_and_counts_are_those_of_torch(wiring):
+def test_shapes_and_parameters_match_torch(wiring):
     _, arrays = network(wiring)
     assert [array.shape for array in arrays] == shapes_of(wiring, WIDTH, SYMBOLS, READ)
     assert sum(array.size for array in arrays) == parameters(wiring, WIDTH, SYMBOLS, READ)
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_the_wirings_have_equally_many_parameters(task):
+def test_parameters_are_equal_across_wirings(task):
     symbols, size = len(known_symbols(task)) + 1, SIZES[task]
     widths = [width_of(wiring, size.parameters, symbols, size.read) for wiring in WIRINGS]
     counts = [
@@ -73,7 +73,7 @@ def test_the_wirings_have_equally_many_parameters(task):
 
 
 @pytest.mark.parametrize("ahead", [0, 1, 3, 8, 50])
-def test_a_cut_backward_cell_reads_so_many_signs_and_no_more(ahead):
+def test_states_of_cut_backward_cell_match_torch_windows(ahead):
     gru, arrays = network("bi")
     read = np.random.RandomState(2).normal(size=(8, READ)).astype(np.float32)
     ours = states("bi", arrays[1:-2], read, ahead)
@@ -87,7 +87,7 @@ def test_a_cut_backward_cell_reads_so_many_signs_and_no_more(ahead):
 
 
 @pytest.mark.parametrize("wiring", ["uni", "two"])
-def test_one_direction_knows_nothing_of_the_right_and_both_do(wiring):
+def test_tagger_uses_right_context_only_if_bidirectional(wiring):
     """The tag of a letter with other letters to its right."""
     item, other = np.array([1, 2, 3, 4]), np.array([1, 2, 9, 8])
     for name, same in ((wiring, True), ("bi", False)):
@@ -97,7 +97,7 @@ def test_one_direction_knows_nothing_of_the_right_and_both_do(wiring):
     assert np.array_equal(*cut)
 
 
-def test_a_weight_is_rounded_by_half_a_step_at_most():
+def test_tagger_rounds_weights_by_at_most_half_step():
     _, arrays = network("bi")
     created = tagger("bi")
     assert np.abs(created.levels.astype(int) - LEVELS).max() == LEVELS
@@ -105,7 +105,7 @@ def test_a_weight_is_rounded_by_half_a_step_at_most():
         assert np.abs(before - after).max() <= np.abs(before).max() / LEVELS / 2 + 1e-6
 
 
-def test_probabilities_sum_to_one_and_unknown_symbols_share_an_id():
+def test_tagger_normalizes_probabilities_and_maps_unknown_to_zero():
     created = tagger("two")
     assert created.ids("aj?é").tolist() == [1, 10, 0, 0]
     assert np.allclose(created.probabilities(created.ids("abc")).sum(-1), 1)
@@ -115,19 +115,19 @@ def tags_of(result) -> str:
     return "".join(TAGS[tag] if tag >= 0 else "-" for tag in result.tags)
 
 
-def test_an_english_text_without_its_spaces():
+def test_without_spaces_tags_english_text():
     tagged_example = without_spaces("I saw  O'Hara's 2 well-known\tmen, a B.")
     assert tagged_example.symbols == "isawo'hara's2well-knownmen,ab."
     assert tags_of(tagged_example) == "SBMEB-MMMM-E-BMMM-MMMMEBME-SS-"
 
 
-def test_a_capital_that_is_two_small_letters_keeps_the_places():
+def test_without_spaces_keeps_positions_if_lowercase_is_longer():
     tagged_example = without_spaces("İstanbul ßa ŉ")
     assert len(tagged_example.symbols) == len(tagged_example.tags) == 11
     assert tagged_example.symbols[0] == "?"
 
 
-def test_boundaries_of_words():
+def test_boundaries_tag_words():
     cut = {"我打车去图书馆，A好": ["我", "打车", "去", "图书馆", "，", "A", "好"]}
     (text,) = cut
     tagged_example = boundaries(text, lambda item: cut[item])
@@ -135,7 +135,7 @@ def test_boundaries_of_words():
     assert tagged_example.symbols == text
 
 
-def test_losses_are_the_cross_entropy_of_torch():
+def test_tagged_text_losses_match_torch_cross_entropy():
     random = np.random.RandomState(0)
     likely = random.dirichlet(np.ones(4), size=(3, 6))
     tags = np.array([0, 3, -1, 2, 1, -1])
@@ -148,7 +148,7 @@ def test_losses_are_the_cross_entropy_of_torch():
         assert np.allclose(tagged_text.losses[row], theirs.numpy())
 
 
-def test_what_is_framed_is_wrong_from_the_left_and_right_with_both():
+def test_tagged_text_needs_right_marks_errors_fixed_by_both_sides():
     sure = np.eye(4)
     rows = np.stack([sure[[0, 3, 1, 0]], sure[[1, 0, 1, 0]], sure[[1, 0, 0, 3]]])
     tagged_text = TaggedText("words", "ab,c", np.array([1, 0, -1, 0]), rows, 0)
@@ -172,7 +172,7 @@ def counts(seeds: int = 4, sentences: int = 60) -> Compared:
     )  # fmt: skip
 
 
-def test_an_error_is_a_ratio_of_sums_and_its_interval_that_of_the_bootstrap():
+def test_compared_error_is_ratio_of_sums_with_bootstrap_interval():
     result = counts()
     error = result.error("uni")
     each = result.wrong[0].mean(0).sum(0)
@@ -184,7 +184,7 @@ def test_an_error_is_a_ratio_of_sums_and_its_interval_that_of_the_bootstrap():
     assert half == pytest.approx(1.96 * ratios.std(), rel=0.06)
 
 
-def test_the_interval_over_seeds_is_students():
+def test_compared_seed_interval_uses_student_t():
     result = counts()
     from scipy.stats import t
 
@@ -193,7 +193,7 @@ def test_the_interval_over_seeds_is_students():
     assert result.error("bi", "B").seeds.ci == pytest.approx((low, high), rel=1e-5)
 
 
-def test_differences_are_those_of_the_errors_and_chance_is_not_clear():
+def test_compared_better_is_error_difference_and_null_for_noise():
     result = counts()
     for kind in (None, "M"):
         gap = result.better("bi", "uni", kind)
@@ -205,7 +205,7 @@ def test_differences_are_those_of_the_errors_and_chance_is_not_clear():
     assert result.baseline("majority") > result.baseline("alone") > result.error("uni").value
 
 
-def test_networks_trained_ahead_are_compared_seed_by_seed():
+def test_trained_ahead_compares_seed_by_seed():
     result = counts()
     ahead = TrainedAhead("words", result.letters, result.ahead, result.cut, np.ones((2, 4)))
     assert ahead.error(2) == result.error_cut(2)
@@ -228,6 +228,6 @@ def test_networks_trained_ahead_are_compared_seed_by_seed():
     [((1, 2), (1, 2), "more"), ((-1, 2), (1, 2), "null"), ((1, 2), (-1, 2), "null"),
      ((-2, -1), (-2, -1), "less"), ((1, 2), (np.nan, np.nan), "more")],
 )  # fmt: skip
-def test_a_difference_is_clear_where_no_interval_holds_zero(sentences, seeds, verdict):
+def test_error_rate_verdict_requires_intervals_without_zero(sentences, seeds, verdict):
     error_rate = ErrorRate(*(Estimate(sum(ci) / 2, *ci, 9) for ci in (sentences, seeds)))
     assert error_rate.verdict == verdict

@@ -29,7 +29,7 @@ def small() -> step.CellSteps:
     return step.steps("0.8 -0.6; 0.6 0.8", "1; 0", "0.1 -0.2", "2 0; 0 2", "2 0 1", 6, "softmax")
 
 
-def test_states_and_outputs_are_those_of_torch(small):
+def test_steps_match_torch_rnn(small):
     rnn = nn.RNN(1, 2).double()
     with torch.no_grad():
         rnn.weight_hh_l0.copy_(torch.tensor(small.cell.recurrent))
@@ -44,31 +44,31 @@ def test_states_and_outputs_are_those_of_torch(small):
 
 
 @pytest.mark.parametrize(("t", "unit"), [(1, 1), (3, 2), (6, 1)])
-def test_the_terms_are_the_sum(small, t, unit):
+def test_steps_terms_add_up_to_preactivation(small, t, unit):
     terms = small.terms(t, unit)
     assert [term.of for term in terms] == ["h", "h", "x", "b"]
     assert sum(term.product for term in terms) == pytest.approx(small.sum_of(t, unit), abs=1e-14)
     assert np.tanh(small.sum_of(t, unit)) == pytest.approx(small.state_of(t, unit), abs=1e-14)
 
 
-def test_sigmoid_outputs_stand_each_for_itself(small):
+def test_steps_sigmoid_output_is_elementwise(small):
     other = step.run(small.cell, small.x, "sigmoid")
     np.testing.assert_allclose(other.y, 1 / (1 + np.exp(-small.h[1:] @ small.cell.output.T)))
 
 
-def test_a_first_input_without_weight_moves_nothing():
+def test_steps_zero_input_weight_has_no_effect():
     deaf = step.steps("1 0; 0 1", "0; 0", "0 0", "1 1", "5", 4, "softmax")
     assert deaf.x_apart == 0
     assert step.steps("1 0; 0 1", "1; 0", "0 0", "1 1", "5", 4, "softmax").x_apart > 0
 
 
-def test_inputs_end_in_zeros_and_signs_are_read_as_they_are_typed():
+def test_inputs_pads_zeros_and_parses_unicode_signs():
     np.testing.assert_array_equal(step.inputs("−1；2, 3 4", 2, 3), [[-1, 2], [3, 4], [0, 0]])
     np.testing.assert_array_equal(step.inputs("", 1, 2), [[0], [0]])
 
 
 @pytest.mark.parametrize("text", ["", "a", "1 2; 3", "nan", "inf", "101", ";", "1e999", "1 <b>"])
-def test_what_is_no_matrix_is_refused(text):
+def test_matrix_rejects_malformed_text(text):
     with pytest.raises(UserError) as refused:
         step.matrix(text, "W_hh")
     assert refused.value.code == "no_matrix"
@@ -84,13 +84,13 @@ def test_what_is_no_matrix_is_refused(text):
         (("1 0 0 0", "1", "0", "1"), "W_hh", "large_matrix"),
     ],
 )
-def test_shapes_that_do_not_fit_are_named(texts, name, code):
+def test_cell_shape_error_names_matrix(texts, name, code):
     with pytest.raises(UserError) as refused:
         step.cell(*texts)
     assert (refused.value.code, refused.value.details["name"]) == (code, name)
 
 
-def test_half_an_input_is_refused():
+def test_inputs_rejects_incomplete_row():
     with pytest.raises(UserError) as refused:
         step.inputs("1 2 3", 2, 4)
     assert refused.value.details == {"found": 3, "width": 2}
@@ -100,7 +100,7 @@ def test_half_an_input_is_refused():
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_six_notations_are_one_tensor_to_the_last_bit(seed):
+def test_notations_are_bitwise_equal(seed):
     random = np.random.RandomState(seed)
     cell = step.CellWeights(random.normal(size=(3, 3)), random.normal(size=(3, 2)), np.zeros(3),
                      np.ones((1, 3)))  # fmt: skip
@@ -113,7 +113,7 @@ def test_six_notations_are_one_tensor_to_the_last_bit(seed):
     )
 
 
-def test_the_concatenated_form_is_one_block_matrix(small):
+def test_notations_joined_form_is_block_matrix(small):
     every = all_written(small.cell, small.h[1], small.x[1])
     joined, code = every["joined"], every["code"]
     np.testing.assert_array_equal(
@@ -124,13 +124,13 @@ def test_the_concatenated_form_is_one_block_matrix(small):
     np.testing.assert_array_equal(every["s2"].matrices[0], every["s1"].matrices[1])
 
 
-def test_the_text_without_a_bias_differs_by_it(small):
+def test_notations_without_bias_differ(small):
     every = all_written(small.cell, small.h[1], small.x[1])
     assert every["s1"].difference > 0
     assert every["s2"].difference == 0
 
 
-def test_letters_that_are_swapped_do_not_fit_or_are_wrong(small):
+def test_swapped_matrices_mismatch_or_give_wrong_result(small):
     assert swapped(small.cell, small.h[1], small.x[1]) is None
     square = step.steps("0 1; 1 0", "1 0; 0 1", "0 0", "1 1", "1 2 3 4", 2, "softmax")
     h, x = square.h[1], square.x[1]
@@ -145,7 +145,7 @@ def test_letters_that_are_swapped_do_not_fit_or_are_wrong(small):
     ("one", "other"),
     [("我打车去商场", "我去商场打车"), ("the dog bites the man", "the man bites the dog")],
 )
-def test_another_order_is_another_state_and_the_same_sum(one, other):
+def test_orders_differ_in_state_but_not_in_sum(one, other):
     for seed in range(10):
         order_distance = orders(one, other, seed)
         assert order_distance.sum_apart == 0
@@ -153,7 +153,7 @@ def test_another_order_is_another_state_and_the_same_sum(one, other):
         assert order_distance.others.min() > 0.1
 
 
-def test_the_same_text_is_the_same_reading_and_other_tokens_are_another_sum():
+def test_orders_is_zero_for_same_text_and_rejects_blank_text():
     same, other = orders("a b c", "a b c", 1), orders("a b", "a c d", 1)
     assert same.apart == same.sum_apart == same.others.max() == 0
     assert other.sum_apart > 0
@@ -168,7 +168,7 @@ def test_the_same_text_is_the_same_reading_and_other_tokens_are_another_sum():
 
 
 @pytest.mark.parametrize("wiring", EVERY, ids=lambda w: "-".join(map(str, vars(w).values())))
-def test_influence_is_zero_exactly_where_no_way_of_arrows_leads(wiring):
+def test_jacobian_is_nonzero_exactly_where_reachable(wiring):
     net = influence.network(wiring, 0)
     x = torch.randn(wiring.inputs, 4, influence.INPUT, dtype=torch.float64)
     norm = influence.jacobian(net, x).pow(2).sum((1, 2, 4)).numpy()
@@ -177,7 +177,7 @@ def test_influence_is_zero_exactly_where_no_way_of_arrows_leads(wiring):
 
 @pytest.mark.parametrize("wiring", [w for w in EVERY if w.layers == 3 and w.enter == "each"][::3],
                          ids=lambda w: "-".join(map(str, vars(w).values())))  # fmt: skip
-def test_the_jacobian_is_that_of_autograd_and_of_finite_differences(wiring):
+def test_jacobian_matches_autograd_and_finite_differences(wiring):
     net = influence.network(wiring, 3)
     x = torch.randn(wiring.inputs, 1, influence.INPUT, dtype=torch.float64)
     result = influence.jacobian(net, x)[:, :, 0]
@@ -192,7 +192,7 @@ def test_the_jacobian_is_that_of_autograd_and_of_finite_differences(wiring):
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_a_stack_in_two_directions_is_torchs_own_packed_too(cell):
+def test_network_packed_batch_matches_single_sequences(cell):
     """Two sequences of unequal length, packed, are those read alone."""
     net = influence.network(WiringGraph(cell, 2, True, steps=5), 1)
     x = torch.randn(5, 2, influence.INPUT, dtype=torch.float64)
@@ -206,7 +206,7 @@ def test_a_stack_in_two_directions_is_torchs_own_packed_too(cell):
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_the_decoder_starts_from_the_last_state_and_reads_its_own_output(cell):
+def test_network_decoder_starts_from_last_state_and_feeds_back_output(cell):
     wiring = WiringGraph(cell, 2, False, read="after", steps=4, written=3)
     net = influence.network(wiring, 2)
     x = torch.randn(4, 1, influence.INPUT, dtype=torch.float64)
@@ -220,7 +220,7 @@ def test_the_decoder_starts_from_the_last_state_and_reads_its_own_output(cell):
         np.testing.assert_allclose(net(x), torch.cat(expected), atol=1e-12)
 
 
-def test_the_seven_wirings_have_the_pictures_of_the_texts():
+def test_wirings_reach_matches_published_diagrams():
     reach = {name: wiring.reach() for name, wiring in WIRINGS.items()}
     np.testing.assert_array_equal(reach["many_many"], np.tri(4, dtype=bool))
     np.testing.assert_array_equal(reach["stacked"], np.tri(4, dtype=bool))
@@ -229,7 +229,7 @@ def test_the_seven_wirings_have_the_pictures_of_the_texts():
         np.testing.assert_array_equal(reach[name], np.ones(shape, bool))
 
 
-def test_the_backward_half_at_the_last_step_has_read_one_input():
+def test_influence_backward_half_at_last_step_covers_one_input():
     for cell in CELLS:
         last = influence.of_one(cell, 1, True, "each", "last")
         ends = influence.of_one(cell, 1, True, "each", "ends")
@@ -239,7 +239,7 @@ def test_the_backward_half_at_the_last_step_has_read_one_input():
     assert influence.of_one("rnn", 1, False, "each", "ends").backward.size == 0
 
 
-def test_every_measured_wiring_of_the_page_is_as_drawn():
+def test_influence_of_page_wirings_matches_diagrams():
     assert all(item.as_drawn for item in influence.of_all("gru", 7))
     assert influence.of_all("rnn")[3].nonzero == (10, 16)
     entry = influence.influence(replace(WiringGraph(), layers=2), 1)
@@ -247,7 +247,7 @@ def test_every_measured_wiring_of_the_page_is_as_drawn():
     assert (entry.seeds, entry.samples) == (influence.SEEDS, influence.SAMPLES)
 
 
-def test_measuring_leaves_the_seed_of_others_alone():
+def test_influence_preserves_global_rng_state():
     torch.manual_seed(5)
     before = torch.get_rng_state()
     influence.influence(WiringGraph(), 3)
@@ -258,7 +258,7 @@ def test_measuring_leaves_the_seed_of_others_alone():
 
 
 @pytest.mark.parametrize("units", [1, 4, 16, 64])
-def test_without_tanh_a_network_is_one_convolution(units):
+def test_collapse_of_linear_network_is_exact(units):
     for seed in range(5):
         exact = linear.collapse(0.0, 1.0, units, "float64", seed)
         single = linear.collapse(0.0, 1.0, units, "float32", seed)
@@ -269,7 +269,7 @@ def test_without_tanh_a_network_is_one_convolution(units):
         assert exact.parameters == units**2 + 3 * units
 
 
-def test_the_kernel_is_what_an_impulse_gives():
+def test_kernel_matches_impulse_response():
     """K_k = W_yh W_hh^k W_hx, by torch: S0's cell with its one layer over [x, h]."""
     network = linear._Network(np.array([[0.5, -0.3], [0.2, 0.4]]), np.array([1.0, -1.0]),
                               np.zeros(2), np.array([2.0, 1.0]))  # fmt: skip
@@ -287,7 +287,7 @@ def test_the_kernel_is_what_an_impulse_gives():
     np.testing.assert_allclose(network.read(impulse, 0.0)[0], outputs, atol=1e-15)
 
 
-def test_tanh_undoes_it_little_by_little_and_small_inputs_hide_it():
+def test_collapse_error_grows_with_tanh_and_input_size():
     errors = linear.collapse(1.0, 1.0, 16, "float64", 1).errors
     assert errors[0] < 1e-13
     assert (np.diff(errors[1:-3]) > 0).all()

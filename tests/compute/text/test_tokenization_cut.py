@@ -19,7 +19,7 @@ VOCABULARY = {name: index for index, name in enumerate(TOKENS)}
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 @pytest.mark.parametrize("cutter", ["characters", "bytes", "words", "bpe"])
-def test_every_text_comes_back(text, cutter):
+def test_cutters_round_trip_every_text(text, cutter):
     cut = {
         "characters": characters, "bytes": single_bytes, "bpe": Bpe(np.array([[32, 97]])).cut,
         "words": Dictionary({"x": 2, "人工": 3}).cut,
@@ -43,11 +43,11 @@ def test_every_text_comes_back(text, cutter):
         ("\0\u0301", ["\0", "\u0301"]),
     ],
 )
-def test_a_grapheme_is_what_a_reader_takes_for_a_character(text, shown):
+def test_graphemes_split_at_user_perceived_characters(text, shown):
     assert list(graphemes(text)) == shown
 
 
-def test_tokens_are_shared_between_chinese_and_other_characters_by_their_bytes():
+def test_strips_per_character_splits_tokens_by_bytes():
     result = strips("a人", [("bytes", single_bytes), ("one", Bpe(np.array([[97, 228]])).cut)])
     assert result.per_character("bytes", chinese=True) == 3
     assert result.per_character("bytes", chinese=False) == 1
@@ -56,13 +56,13 @@ def test_tokens_are_shared_between_chinese_and_other_characters_by_their_bytes()
     assert np.isnan(strips("a", [("bytes", single_bytes)]).per_character("bytes", chinese=True))
 
 
-def test_an_empty_text_is_refused():
+def test_strips_rejects_empty_text():
     with pytest.raises(UserError) as refused:
         strips("", [("bytes", single_bytes)])
     assert refused.value.code == "no_text"
 
 
-def test_the_likeliest_way_through_a_dictionary():
+def test_dictionary_returns_most_likely_segmentation():
     dictionary = Dictionary(
         {"研究": 20, "研究生": 5, "生命": 20, "命": 4, "生": 4, "起源": 9, "的": 90}
     )
@@ -70,7 +70,7 @@ def test_the_likeliest_way_through_a_dictionary():
     assert list(dictionary.words("GPT-2, ok\r\n")) == ["GPT", "-", "2", ",", " ", "ok", "\r\n"]
 
 
-def test_every_prefix_that_is_tried_is_told():
+def test_word_piece_reports_every_tried_prefix():
     prefix_lookups = WordPiece(VOCABULARY).prefix_lookups("unaffable")
     assert prefix_lookups.pieces == ("una", "##ffa", "##ble")
     assert prefix_lookups.rungs[0].tried == (
@@ -83,7 +83,7 @@ def test_every_prefix_that_is_tried_is_told():
     ]  # fmt: skip
 
 
-def test_where_nothing_fits_the_whole_word_is_unknown():
+def test_word_piece_maps_unmatched_word_to_unk():
     piece = WordPiece(VOCABULARY)
     assert piece.prefix_lookups("unx").pieces == ("[UNK]",)
     assert piece.prefix_lookups("a" * 101).pieces == ("[UNK]",)
@@ -102,13 +102,13 @@ def test_where_nothing_fits_the_whole_word_is_unknown():
         ("x", "[UNK]", ("unknown",)),
     ],
 )
-def test_what_is_lost_has_a_name(text, back, lost):
+def test_word_piece_names_losses(text, back, lost):
     result = WordPiece(VOCABULARY).cut(text)
     assert result.back == back
     assert result.lost == lost
 
 
-def test_pieces_lie_where_they_were_typed():
+def test_word_piece_keeps_byte_offsets_of_input():
     result = WordPiece(VOCABULARY).cut("é 人 Unaffable")
     assert result.names == ("[UNK]", "人", "una", "##ffa", "##ble")
     assert result.starts.tolist() == [0, 3, 7, 10, 13]

@@ -78,31 +78,31 @@ def corpora() -> list[dict[bytes, int]]:
 
 
 @pytest.mark.parametrize("counts", corpora(), ids=range(6))
-def test_merges_are_those_of_a_recount(counts):
+def test_learn_matches_full_recount(counts):
     result = learn(counts, 60)
     assert [tuple(pair) for pair in result.pairs.tolist()] == recounted(counts, 60)
     assert (np.diff(result.counts) <= 0).all() or not len(result.counts)
 
 
-def test_the_example_of_sennrich_haddow_and_birch():
+def test_learn_matches_example_of_sennrich_et_al():
     result = learn({b"low": 5, b"lower": 2, b"newest": 6, b"widest": 3}, 4)
     assert [result.spelled[256 + k] for k in range(4)] == [b"es", b"est", b"lo", b"low"]
     assert result.counts.tolist() == [9, 9, 7, 7]
 
 
-def test_the_example_of_minbpe():
+def test_bpe_matches_example_of_minbpe():
     result = learn({b"aaabdaaabac": 1}, 3)
     assert Bpe(result.pairs).cut("aaabdaaabac").ids.tolist() == [258, 100, 258, 97, 99]
 
 
-def test_a_text_is_encoded_by_rank_not_from_left_to_right():
+def test_bpe_encodes_by_rank_not_left_to_right():
     pairs = [(98, 99), (97, 98)]  # "bc" before "ab"
     bpe = Bpe(np.array(pairs))
     assert bpe.word(b"abc") == (97, 256)
     assert bpe.word(b"abab") == (257, 257)
 
 
-def test_words_are_encoded_as_minbpe_encodes_them():
+def test_bpe_matches_minbpe_encoding():
     draws = random.Random(1)
     counts = corpora()[1]
     learned = learn(counts, 40)
@@ -112,7 +112,7 @@ def test_words_are_encoded_as_minbpe_encodes_them():
         assert list(encoder.word(word)) == by_rank(word, pairs)
 
 
-def test_words_after_merges_are_the_encoded_words():
+def test_applied_matches_encoded_words():
     counts = corpora()[3]
     learned = learn(counts, 30)
     for merges in (0, 1, 7, len(learned.pairs)):
@@ -125,7 +125,7 @@ def test_words_after_merges_are_the_encoded_words():
 
 
 @pytest.mark.parametrize("counts", corpora(), ids=range(6))
-def test_the_most_frequent_pairs_are_those_of_a_count(counts):
+def test_learn_after_matches_direct_pair_counts(counts):
     learned = learn(counts, 20)
     size = sum(len(word) * count for word, count in counts.items())
     assert bool(size) == bool(learned.tokens[0])
@@ -149,18 +149,18 @@ def test_the_most_frequent_pairs_are_those_of_a_count(counts):
             assert result.counts[0] == learned.counts[merges]
 
 
-def test_no_pair_crosses_the_border_of_a_word():
+def test_learn_keeps_merges_within_words():
     result = learn(word_counts([" ab", " ab", " cd", " cd"]), 10)
     assert set(result.spelled[256:]) == {b" a", b" ab", b" c", b" cd"}
 
 
-def test_long_words_take_no_longer_than_short_ones_together():
+def test_bpe_round_trips_very_long_word():
     """No square of the length: 20,000 letters without a space."""
     bpe = Bpe(learn({b"abab" * 9: 2}, 8).pairs)
     assert bpe.cut("ab" * 10_000).back == "ab" * 10_000
 
 
-def test_the_pattern_is_that_of_gpt2():
+def test_pattern_matches_gpt2():
     assert pattern().findall("I'll  go, won't you? x2 人工  \n") == [
         "I", "'ll", " ", " go", ",", " won", "'t", " you", "?", " x", "2", " 人工", "  \n",
     ]  # fmt: skip
@@ -171,5 +171,5 @@ def test_the_pattern_is_that_of_gpt2():
 @pytest.mark.parametrize(
     ("piece", "shown"), [(b" a", "␣a"), (b"\n", "⏎"), (b"\xe4\xba", "E4 BA"), (b" \xe4", "␣E4")]
 )
-def test_a_piece_is_written_so_that_it_can_be_read(piece, shown):
+def test_written_renders_readable_pieces(piece, shown):
     assert written(piece) == shown

@@ -21,14 +21,14 @@ def cosine(left: np.ndarray, right: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("centered", [True, False])
-def test_cosines_are_those_of_the_vectors_with_the_mean_removed_or_left(centered):
+def test_cosines_match_definition_with_and_without_mean(centered):
     rows = ROWS - ROWS.mean(0) if centered else ROWS
     request = TABLE.moved(TABLE.vectors[4], centered)
     expected = [cosine(row, rows[4]) for row in rows]
     np.testing.assert_allclose(TABLE.cosines(request, centered), expected, atol=1e-5)
 
 
-def test_the_nearest_leave_out_what_was_asked_and_what_is_no_answer():
+def test_ranked_excludes_query_and_invalid_answers():
     request = TABLE.moved(TABLE.vectors[4], True)
     result = ranked(TABLE, request, True, ("w4",), 28, include_query=False)
     assert len(result.words) == result.of == 28
@@ -42,7 +42,7 @@ def test_the_nearest_leave_out_what_was_asked_and_what_is_no_answer():
     assert retained.cosines[0] == pytest.approx(1, abs=1e-6)
 
 
-def test_random_pairs_have_no_cosine_once_the_mean_is_removed():
+def test_random_pairs_have_zero_cosine_after_centering():
     rows = np.random.RandomState(1).normal(2, 1, (500, 20))
     every = np.ones(500, bool)
     table = WordTable(tuple(map(str, range(500))), rows, rows.mean(0), every)
@@ -50,7 +50,7 @@ def test_random_pairs_have_no_cosine_once_the_mean_is_removed():
     assert random_pairs(table, False) == pytest.approx(4 / 5, abs=0.03)  # m^2 / (m^2 + s^2)
 
 
-def test_an_exact_parallelogram_is_solved_and_needs_no_exclusion_where_it_is_long():
+def test_by_class_solves_exact_parallelogram():
     a, b, c = np.eye(4)[:3]
     d = b - a + c
     rows = np.stack([a, b, c, d, np.eye(4)[3]])
@@ -67,7 +67,7 @@ def test_an_exact_parallelogram_is_solved_and_needs_no_exclusion_where_it_is_lon
     assert result.overall("neighbor").correct == 1
 
 
-def test_an_axis_has_its_words_at_0_and_1():
+def test_along_places_axis_words_at_zero_and_one():
     low, high = ROWS[:2]
     result = plane.along(ROWS, low, high)
     assert result[:2] == pytest.approx([0, 1])
@@ -76,14 +76,14 @@ def test_an_axis_has_its_words_at_0_and_1():
         plane.along(ROWS, low, low)
 
 
-def test_components_are_those_of_scikit_learn():
+def test_principal_matches_scikit_learn():
     positions, shares = plane.principal(ROWS)
     second = PCA(2).fit(ROWS)
     np.testing.assert_allclose(np.abs(positions), np.abs(second.transform(ROWS)), atol=1e-9)
     np.testing.assert_allclose(shares, second.explained_variance_ratio_)
 
 
-def test_classical_scaling_of_euclidean_distances_gives_the_components():
+def test_classical_of_euclidean_distances_matches_principal():
     distances = np.linalg.norm(ROWS[:, None] - ROWS[None], axis=-1)
     positions, shares = plane.classical(distances)
     expected, part = plane.principal(ROWS)
@@ -91,7 +91,7 @@ def test_classical_scaling_of_euclidean_distances_gives_the_components():
     np.testing.assert_allclose(shares, part)
 
 
-def test_classical_scaling_gives_back_a_plane():
+def test_classical_recovers_plane():
     flat = DRAWS.normal(size=(9, 2))
     apart = np.linalg.norm(flat[:, None] - flat[None], axis=-1)
     positions, shares = plane.classical(apart)
@@ -99,7 +99,7 @@ def test_classical_scaling_gives_back_a_plane():
     assert shares.sum() == pytest.approx(1)
 
 
-def test_what_a_picture_keeps_and_which_word_is_in_the_corner():
+def test_placed_reports_preserved_neighbors_and_corner():
     positions = np.array([[0.0, 0], [1, 0], [0, 1], [0.9, 0.8]])
     cosines = plane.cosine_matrix(np.array([[1.0, 0], [1, 0.1], [0, 1], [0.2, 1]]))
     projection = plane.Placed(tuple("abcd"), positions, cosines, "axes", (("a", "b"), ("a", "c")),
@@ -109,7 +109,7 @@ def test_what_a_picture_keeps_and_which_word_is_in_the_corner():
     assert projection.words[projection.corner] == "d"
 
 
-def test_senses_are_told_apart_word_by_word():
+def test_sense_pairs_report_separation_per_word():
     same = np.array([[100, 90], [100, 80], [100, 60], [100, 60]])
     other = np.array([[100, 50], [100, 60], [100, 70], [100, 50]])
     bag = np.array([[10, 10, 10, 10], [20, 0, 30, 30]])

@@ -22,7 +22,7 @@ IDS = np.array(["abc".index(w) for text in TEXTS for w in text.split()])
 OF = np.repeat(range(4), [len(text.split()) for text in TEXTS])
 
 
-def test_skip_gram_and_cbow_pairs_of_a_sentence():
+def test_training_pairs_match_enumeration():
     training_pairs = windows.training_pairs(["the", "dog", "bites"], 1, "skipgram")
     spelled = [
         (tuple(training_pairs.words[k] for k in p.given), training_pairs.words[p.target])
@@ -39,14 +39,14 @@ def test_skip_gram_and_cbow_pairs_of_a_sentence():
 
 
 @pytest.mark.parametrize("mode", windows.MODES)
-def test_dog_bites_man_has_the_pairs_of_man_bites_dog(mode):
+def test_training_pairs_are_same_for_reversed_text(mode):
     text = "狗咬人"  # 0-13 and D-17: a man who bites a dog is the surprising one
     for window in (1, 2, 3):
         item, other = (windows.training_pairs(t, window, mode).spelled for t in (text, text[::-1]))
         assert item == other
 
 
-def test_counts_are_those_of_loops_and_no_window_leaves_its_text():
+def test_counts_match_explicit_loops_within_texts():
     expected = np.zeros((3, 3))
     for text in TEXTS:
         words = ["abc".index(w) for w in text.split()]
@@ -61,7 +61,7 @@ def test_counts_are_those_of_loops_and_no_window_leaves_its_text():
     )
 
 
-def test_pmi_is_that_of_church_and_hanks_and_0_where_nothing_was_counted():
+def test_positive_pmi_matches_formula_and_is_zero_without_counts():
     counted = np.array([[0.0, 4], [4, 2]])
     values = windows.positive_pmi(counted, smoothing=1.0)
     assert values[0, 1] == pytest.approx(np.log((4 / 10) / (0.4 * 0.6)))
@@ -72,7 +72,7 @@ def test_pmi_is_that_of_church_and_hanks_and_0_where_nothing_was_counted():
     assert smooth[0, 1] == pytest.approx(np.log((4 / 4) / share))
 
 
-def test_the_cut_decomposition_is_that_of_numpy():
+def test_reduced_matches_numpy_svd():
     matrix = np.random.RandomState(0).uniform(size=(12, 12))
     values = windows.reduced(matrix, 5)
     u, s, _ = np.linalg.svd(matrix)
@@ -81,7 +81,7 @@ def test_the_cut_decomposition_is_that_of_numpy():
     assert windows.reduced(matrix, 50).shape == (12, 12)
 
 
-def test_the_written_gradients_are_those_of_autograd():
+def test_skip_gram_gradients_match_autograd():
     random = torch.Generator().manual_seed(0)
     words, contexts = (torch.randn(6, 4, generator=random).double() for _ in range(2))
     batch, others = torch.tensor([[0, 1], [0, 2], [5, 1]]), torch.tensor([[3, 3], [2, 4], [0, 1]])
@@ -97,7 +97,8 @@ def test_the_written_gradients_are_those_of_autograd():
     torch.testing.assert_close(result[1], contexts.grad)
 
 
-def test_words_with_the_same_neighbors_become_alike_and_the_seed_decides():
+def test_skip_gram_aligns_words_with_same_neighbors():
+    """The same seed gives the same vectors."""
     draws = np.random.RandomState(0)
     words = draws.randint(0, 4, 3000)  # 0 and 1 stand beside 4, 2 and 3 beside 5
     pairs = np.stack([words, 4 + words // 2], 1)
@@ -114,7 +115,7 @@ def test_words_with_the_same_neighbors_become_alike_and_the_seed_decides():
     assert cosines[2, 3] > cosines[1, 3]
 
 
-def test_lists_of_nearest_words_and_of_substitutes():
+def test_nearest_and_substitutes_rank_words():
     vectors = np.array([[1.0, 0], [1, 0.2], [0, 1], [0.5, 0.5]])
     learned_vectors = LearnedVectors(tuple("abcd"), vectors, np.ones(4, int), 9, np.zeros(0))
     near = nearest(learned_vectors, "a", 2, 3)

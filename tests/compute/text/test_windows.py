@@ -49,7 +49,7 @@ def d2l_sequential(corpus, batch_size, num_steps, offset):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_windows_are_those_of_the_text(seed):
+def test_windows_match_d2l_code(seed):
     length, batch, steps = 35 + seed, 1 + seed % 4, 2 + seed % 5
     corpus = list(range(length))
     windows = random_windows(length, batch, steps, seed)
@@ -64,20 +64,20 @@ def test_windows_are_those_of_the_text(seed):
     assert windows.continues.all()
 
 
-def test_offsets_are_in_the_ranges_of_the_text():
+def test_windows_draw_offsets_from_d2l_range():
     for make, last in ((random_windows, 4), (sequential_windows, 5)):
         offsets = {make(35, 2, 5, seed).offset for seed in range(200)}
         assert offsets == set(range(last + 1))
 
 
-def test_a_random_window_is_hardly_ever_the_next():
+def test_random_windows_rarely_continue():
     """One of n - 1 others, n windows: of 10,000 about one in 199."""
     results = [random_windows(1001, 2, 5, seed).continued for seed in range(100)]
     assert np.mean([a / b for a, b in results]) == pytest.approx(1 / 199, rel=0.25)
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_short_text_is_refused_at_any_offset_or_read(way):
+def test_cut_rejects_short_text_at_any_offset(way):
     with pytest.raises(UserError) as raised:
         cut(way, 8, 2, 5, 0)
     assert raised.value.code == "short_for_windows"
@@ -86,7 +86,7 @@ def test_a_short_text_is_refused_at_any_offset_or_read(way):
             assert cut(way, length, 2, 5, seed).y.max() < length
 
 
-def test_cleaning_and_tokens_are_those_of_the_text():
+def test_cleaned_and_tokens_match_d2l_code():
     for line in (
         "The Time Machine, by H. G. Wells [1898]",
         " A-b\tc! 人工智能 é",
@@ -99,7 +99,8 @@ def test_cleaning_and_tokens_are_those_of_the_text():
     assert cleaned("人工智能") == ""
 
 
-def test_the_counts_that_the_text_prints_as_22():
+def test_counts_returns_letters_signs_and_words():
+    """The text prints these counts as 22."""
     result = counts("This course is interesting")
     assert (result.letters, result.signs, result.words) == (23, 26, 4)
 
@@ -125,7 +126,7 @@ class D2lVocab:
 @pytest.mark.parametrize(
     ("min_freq", "reserved"), [(0, ()), (1, ("<pad>", "b")), (3, ()), (99, ())]
 )
-def test_the_vocabulary_is_that_of_the_text(min_freq, reserved):
+def test_vocabulary_matches_d2l_code(min_freq, reserved):
     draw = python.Random(min_freq)
     lines = ["".join(draw.choice("aaaabbbcc d") for _ in range(30)) for _ in range(5)]
     ours = vocabulary(counted(lines, "character", clean=False), min_freq, reserved)
@@ -135,7 +136,7 @@ def test_the_vocabulary_is_that_of_the_text(min_freq, reserved):
     assert ours.ids(read).tolist() == theirs[read]
 
 
-def test_the_share_without_an_id_is_that_of_ids_that_are_0():
+def test_frequencies_unknown_share_matches_zero_ids():
     text, held = ["a a a b b c", "d"], ["a b c d e f", "a a"]
     result = frequencies(counted(text, "word"), counted(held, "word"))
     for min_freq in (1, 2, 3, 4):
@@ -149,7 +150,7 @@ def test_the_share_without_an_id_is_that_of_ids_that_are_0():
         frequencies(Counter(), Counter("a"))
 
 
-def test_one_hot_is_torchs_and_reads_a_row_to_the_last_bit():
+def test_one_hot_matches_torch_and_equals_row_lookup():
     ids = np.array([3, 0, 3, 7])
     expected = torch.nn.functional.one_hot(torch.from_numpy(ids), 9).float().numpy()
     np.testing.assert_array_equal(one_hot(ids, 9), expected)
@@ -161,7 +162,7 @@ def test_one_hot_is_torchs_and_reads_a_row_to_the_last_bit():
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
-def test_a_permutation_moves_what_it_says(share):
+def test_permutation_moves_requested_share(share):
     new = permutation(1000, share, 3)
     assert sorted(new) == list(range(1000))
     assert (new != np.arange(1000)).sum() == round(1000 * share)
@@ -174,7 +175,7 @@ def gru():
     return load("characters_gru")
 
 
-def test_a_carried_state_reads_as_if_the_text_were_whole(gru):
+def test_bits_of_windows_with_carried_state_match_full_text(gru):
     """Against torch's GRU, the text in one piece for each row."""
     ids = np.random.RandomState(0).randint(1, len(gru.symbols), 201)
     values = bits_of_windows(gru, ids, 100 * np.arange(2) + 20 * np.arange(5)[:, None], 20, True)
@@ -190,7 +191,7 @@ def test_a_carried_state_reads_as_if_the_text_were_whole(gru):
         np.testing.assert_allclose(values[:, row].ravel(), loss.numpy() / np.log(2), atol=1e-4)
 
 
-def test_the_three_conditions_read_the_same_characters(gru):
+def test_compare_conditions_cover_same_characters(gru):
     text = "the film is slow and the music is wonderful. " * 8
     anchor = {symbol: k for k, symbol in enumerate(gru.symbols)}
     ids = np.array([anchor[item] for item in text])

@@ -102,7 +102,7 @@ def numbers(result: Any, location: str = "") -> Iterator[tuple[str, object]]:
 
 
 @every
-def test_a_seed_decides_everything(training):
+def test_training_is_determined_by_seed(training):
     """The global generators are neither read nor written."""
     once = dict(numbers(training(training.small)))
     torch.manual_seed(11)
@@ -115,7 +115,7 @@ def test_a_seed_decides_everything(training):
 
 
 @every
-def test_threads_do_not_disturb_each_other_s_seeds(training):
+def test_training_is_reproducible_across_threads(training):
     settings = [replace(training.small, seed=seed) for seed in range(2)]
     alone = [dict(numbers(training(setting))) for setting in settings]
     got: list[Any] = [None] * len(settings)
@@ -137,7 +137,7 @@ def test_threads_do_not_disturb_each_other_s_seeds(training):
 
 
 @every
-def test_reports_say_how_far_it_is(training):
+def test_training_reports_increasing_fraction(training):
     shares = []
     training(training.small, lambda record: shares.append(record.fraction))
     assert shares == sorted(shares)
@@ -145,7 +145,7 @@ def test_reports_say_how_far_it_is(training):
 
 
 @every
-def test_a_report_may_stop_it(training):
+def test_training_stops_if_report_raises(training):
     class Stop(Exception):
         pass
 
@@ -163,7 +163,7 @@ def test_a_report_may_stop_it(training):
 
 @pytest.mark.timing
 @pytest.mark.parametrize("name", [name for name, training in TRAININGS.items() if training.heavy])
-def test_it_is_cancelled_within_a_second(name):
+def test_training_job_cancels_within_two_seconds(name):
     training, jobs = TRAININGS[name], JobQueue()
     try:
         job = jobs.submit(training.function, training.heavy, owner="a student")
@@ -182,7 +182,7 @@ def test_it_is_cancelled_within_a_second(name):
 
 
 @pytest.mark.parametrize("updates", [1, 2, 49, 50, 51, 99, 101, 600, 3000])
-def test_moments_of_measurement(updates):
+def test_moments_span_updates_with_bounded_count(updates):
     got = moments(updates)
     assert got[0] == 0
     assert got[-1] == updates
@@ -192,7 +192,7 @@ def test_moments_of_measurement(updates):
     assert updates < 50 or len(got) >= 26
 
 
-def test_a_pulse_repeats_the_latest_record_when_time_has_passed():
+def test_pulse_repeats_latest_record_after_interval():
     observed = []
     pulse = Pulse(observed.append)
     time.sleep(0.45)
@@ -208,7 +208,7 @@ def test_a_pulse_repeats_the_latest_record_when_time_has_passed():
 
 
 @pytest.mark.parametrize("untrained", [True, False])
-def test_the_loop_updates_in_order_and_measures_in_between(untrained):
+def test_run_updates_in_order_and_records_moments(untrained):
     created, payload = [], []
     records = run(
         created.append,
@@ -225,7 +225,7 @@ def test_the_loop_updates_in_order_and_measures_in_between(untrained):
     assert tuple(dict.fromkeys(payload))[0 if untrained else 1 :] == records
 
 
-def test_a_record_may_end_the_loop():
+def test_run_stops_on_record():
     built = []
     records = run(
         built.append,
@@ -242,7 +242,7 @@ def test_a_record_may_end_the_loop():
 
 
 @every
-def test_settings_can_be_compared_by_value(training):
+def test_settings_hash_by_value(training):
     item, two, other = (
         content_hash.hash_call(training.function, (*training.before, settings), {})
         for settings in (training.small, replace(training.small), training.many)
@@ -311,7 +311,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("kind", "change", "message"), BAD)
-def test_bad_settings(kind, change, message):
+def test_settings_reject_bad_values(kind, change, message):
     with pytest.raises(ValueError, match=message):
         kind(**change)
 
@@ -323,13 +323,13 @@ def test_bad_settings(kind, change, message):
         (OrderSettings, {"encodings": ()}, "no_encodings"),
     ],
 )
-def test_none_at_all_is_refused(kind, change, code):
+def test_settings_reject_empty_selection(kind, change, code):
     with pytest.raises(UserError, match="Choose at least one") as refused:
         kind(**change)
     assert refused.value.code == code
 
 
-def test_a_limit_is_that_of_a_setting():
+def test_settings_limits_name_existing_fields():
     kinds = Settings.__subclasses__()
     assert {kind for kind, _, _ in BAD} == set(kinds)
     for kind in kinds:

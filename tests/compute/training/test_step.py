@@ -15,7 +15,7 @@ def batch(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("clip", [None, 0.1])
-def test_training_step_matches_the_written_loop(clip):
+def test_training_step_matches_plain_loop(clip):
     weights, expected = (torch.zeros(3, 2, dtype=torch.float64, requires_grad=True) for _ in "ab")
     optimizer = torch.optim.Adam([expected])
     step = TrainingStep(
@@ -40,7 +40,7 @@ def test_training_step_matches_the_written_loop(clip):
         assert torch.equal(weights, expected)
 
 
-def test_training_step_keeps_the_rate_without_a_new_one():
+def test_training_step_keeps_last_rate_by_default():
     weights = torch.zeros(3, 2, dtype=torch.float64, requires_grad=True)
     step = TrainingStep(torch.optim.SGD([weights], 0.5), lambda x, y: (x @ weights - y).mean())
     gradient = torch.from_numpy(batch(0)[0]).mean(0)[:, None].expand(3, 2) / 2

@@ -11,7 +11,7 @@ from seqviz.compute.transformer.depth import ARRANGEMENTS, HEADS, RUNS, TOKENS, 
 
 
 @pytest.mark.parametrize("arrangement", ["pre", "post"])
-def test_a_block_is_that_of_torch(arrangement):
+def test_block_matches_torch(arrangement):
     torch.manual_seed(0)
     sizes = ((WIDTH, 3 * WIDTH), (WIDTH, WIDTH), (WIDTH, 4 * WIDTH), (4 * WIDTH, WIDTH))
     weights = tuple(torch.randn(1, *size) / 8 for size in sizes)
@@ -33,7 +33,7 @@ def test_a_block_is_that_of_torch(arrangement):
         np.testing.assert_allclose(ours, theirs(x), atol=1e-5)
 
 
-def test_norms_at_both_ends():
+def test_depth_norms_are_one_at_boundaries():
     depth = depth_signal.depth(6, seed=2)
     assert depth.signal.shape == depth.gradient.shape == (len(ARRANGEMENTS), RUNS, 7)
     np.testing.assert_allclose(depth.gradient[:, :, -1], 0, atol=1e-12)
@@ -44,7 +44,7 @@ def test_norms_at_both_ends():
     assert depth.at("signal", "pre", 6) == np.median(depth.signal[1, :, 6])
 
 
-def test_gradients_are_those_of_finite_differences():
+def test_depth_gradient_matches_finite_differences():
     """The gradient at the input, along one direction, from two losses."""
     random = np.random.default_rng(1)
     x, direction, method = (
@@ -73,7 +73,7 @@ def test_gradients_are_those_of_finite_differences():
     np.testing.assert_allclose(gradient[:, 0], expected)
 
 
-def test_without_residual_the_gradient_goes_with_depth_and_with_it_stays():
+def test_depth_gradient_vanishes_without_residual():
     depth = depth_signal.depth(24)
     assert depth.at("gradient", "plain", 0) < -6
     for arrangement in ("pre", "none"):
@@ -81,7 +81,7 @@ def test_without_residual_the_gradient_goes_with_depth_and_with_it_stays():
     assert depth_signal.depth(24).gradient == pytest.approx(depth.gradient)
 
 
-def test_limits():
+def test_depth_rejects_settings_out_of_range():
     for bad in ({"blocks": 1}, {"blocks": 65}, {"gain": 5.0}):
         with pytest.raises(ValueError, match=r"blocks|gain"):
             depth_signal.depth(**bad)

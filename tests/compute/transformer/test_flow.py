@@ -28,7 +28,7 @@ def torch_layer(layer: flow.LayerWeights, heads: int) -> torch.nn.Module:
 
 
 @pytest.mark.parametrize(("d", "heads", "ff", "layers"), [(512, 8, 2048, 6), (32, 4, 16, 2)])
-def test_the_output_is_that_of_torch(d, heads, ff, layers):
+def test_flow_matches_torch(d, heads, ff, layers):
     result = flow.flow(d_model=d, heads=heads, d_ff=ff, layers=layers, layer=1, seed=3)
     x = torch.tensor(result.steps[2].values)[None]
     with torch.no_grad():
@@ -39,7 +39,7 @@ def test_the_output_is_that_of_torch(d, heads, ff, layers):
     np.testing.assert_allclose(result.steps[9].values, x[0], atol=2e-5)
 
 
-def test_weights_are_drawn_as_nn_transformer_draws_them():
+def test_weights_match_nn_transformer_initialization():
     torch.manual_seed(0)
     theirs = torch.nn.Transformer(512, 8, 1, 1, 2048, batch_first=True).encoder.layers[0]
     ours = flow.weights(0, 512, 2048, 0)
@@ -52,7 +52,7 @@ def test_weights_are_drawn_as_nn_transformer_draws_them():
         assert item.std() == pytest.approx(float(other.std()), rel=1e-2)
 
 
-def test_steps_have_the_shapes_of_s0():
+def test_flow_steps_have_expected_shapes():
     result = flow.flow("a b a", layer=0)
     assert tuple(step.name for step in result.steps) == flow.STEPS
     shapes = [step.shape for step in result.steps]
@@ -80,7 +80,7 @@ class Masked(torch.nn.Module):
         return x * self.factor.reshape(x.shape)
 
 
-def test_the_places_of_dropout_are_those_of_torch(monkeypatch):
+def test_flow_dropout_positions_match_torch(monkeypatch):
     """PyTorch's layer while it learns, with our patterns in its four places."""
     drop = flow.Dropout(0.3, "torch", 5)
     d, heads, ff, n = 32, 4, 16, 6
@@ -104,7 +104,7 @@ def test_the_places_of_dropout_are_those_of_torch(monkeypatch):
     assert result.apart(flow.flow(d_model=d, heads=heads, d_ff=ff, layers=1, seed=3)) > 0.1
 
 
-def test_dropout_acts_where_each_text_says_and_at_its_rate():
+def test_flow_dropout_follows_scheme_and_rate():
     created = partial(flow.flow, d_model=128, heads=8, d_ff=512, layers=2)
     full = created()
     at = {
@@ -131,7 +131,7 @@ def test_dropout_acts_where_each_text_says_and_at_its_rate():
     assert not np.array_equal(*[seed == 0 for seed in seeds])
 
 
-def test_texts_and_sizes_that_cannot_work():
+def test_flow_rejects_bad_texts_and_sizes():
     for text, code in (("  ", "no_words"), ("a " * 17, "many_words")):
         with pytest.raises(UserError) as refused:
             flow.flow(text)
@@ -141,7 +141,7 @@ def test_texts_and_sizes_that_cannot_work():
             flow.flow(**bad)
 
 
-def test_multiplying_leaks_and_adding_does_not():
+def test_masked_multiplying_leaks_and_adding_does_not():
     result = masking.masked()
     added, multiplied = result.weights
     np.testing.assert_allclose(added[0], [1, 0, 0])
@@ -160,7 +160,7 @@ def test_multiplying_leaks_and_adding_does_not():
     hidden=st.integers(1, 4),
 )
 @settings(max_examples=40, deadline=None)
-def test_masks_are_those_of_torch(scores, kind, pads, hidden):
+def test_masked_matches_torch(scores, kind, pads, hidden):
     text = ", ".join(" ".join(map(repr, row)) for row in scores)
     result = masking.masked(text, kind, pads, hidden)
     allowed = torch.ones(4, 4, dtype=torch.bool)
@@ -177,7 +177,7 @@ def test_masks_are_those_of_torch(scores, kind, pads, hidden):
     assert (result.leaked > 0) == (not bool(allowed.all()))
 
 
-def test_scores_that_are_no_square():
+def test_masked_rejects_non_square_scores():
     for text in ("1 2", "1 2 | 3 4", "1 2 3, 4 5 6"):
         with pytest.raises(UserError) as refused:
             masking.masked(text)

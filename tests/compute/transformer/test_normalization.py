@@ -33,7 +33,7 @@ def by_torch(kind: str, tensor: np.ndarray, eps: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("kind", "printed"), [("layer", LAYER), ("batch", BATCH)])
-def test_all_24_numbers_of_s0_come_out(kind, printed):
+def test_compare_reproduces_printed_numbers(kind, printed):
     result = norms.compare().of(kind).values
     np.testing.assert_allclose(result, printed, atol=5.1e-5)
 
@@ -45,7 +45,7 @@ def test_all_24_numbers_of_s0_come_out(kind, printed):
     seed=st.integers(0, 2**31),
 )
 @settings(max_examples=60, deadline=None)
-def test_they_are_those_of_torch(kind, shape, eps, seed):
+def test_normalize_matches_torch(kind, shape, eps, seed):
     tensor = 3 * np.random.RandomState(seed).standard_normal(shape) + 1
     result = norms.normalize(tensor, kind, eps)
     if kind == "batch" and shape[0] * shape[1] == 1:
@@ -57,7 +57,7 @@ def test_they_are_those_of_torch(kind, shape, eps, seed):
     np.testing.assert_allclose(result.values * result.deviation + result.mean, tensor)
 
 
-def test_a_word_alone_keeps_its_layer_norm_and_loses_its_batch_norm():
+def test_compare_single_word_keeps_layer_norm_but_not_batch_norm():
     full = norms.compare(sentence=1, word=0)
     for part in ("sentence", "word"):
         alone = norms.compare(sentence=1, word=0, part=part)
@@ -73,7 +73,7 @@ def test_a_word_alone_keeps_its_layer_norm_and_loses_its_batch_norm():
 
 @given(feature=st.integers(0, 2), added=st.floats(-5, 5).filter(lambda x: abs(x) > 0.1))
 @settings(max_examples=20, deadline=None)
-def test_one_number_moves_its_word_or_its_feature_and_nothing_else(feature, added):
+def test_compare_change_affects_only_its_word_or_feature(feature, added):
     before, after = norms.compare(), norms.compare(feature=feature, added=added)
     word, column = np.zeros((2, 2, 3), bool), np.zeros((2, 2, 3), bool)
     word[0, 0], column[:, :, feature] = True, True
@@ -91,13 +91,13 @@ def test_one_number_moves_its_word_or_its_feature_and_nothing_else(feature, adde
         (", ".join(["1 2"] * 9), "large_tensor"),
     ],
 )  # fmt: skip
-def test_what_is_no_tensor_is_refused(text, code):
+def test_read_rejects_malformed_tensor(text, code):
     with pytest.raises(UserError) as refused:
         norms.read(text)
     assert refused.value.code == code
 
 
-def test_settings_beyond_their_limits_are_refused():
+def test_normalize_and_compare_reject_bad_settings():
     for bad in ({"kind": "group"}, {"eps": 0.0}, {"eps": float("nan")}):
         with pytest.raises(ValueError, match=r"norm is|eps is"):
             norms.normalize(norms.read(), **bad)

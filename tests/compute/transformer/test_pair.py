@@ -13,7 +13,7 @@ from seqviz.core.errors import UserError
 from seqviz.data import precomputed
 
 
-def test_numbers_are_spoken():
+def test_spoken_and_read_convert_numbers():
     payload = {0: "zero", 10: "ten", 20: "twenty", 99: "ninety nine", 110: "one hundred ten",
             305: "three hundred five"}  # fmt: skip
     assert {number: " ".join(spoken(number)) for number in payload} == payload
@@ -36,7 +36,7 @@ def test_numbers_are_spoken():
         assert refused.value.code == "no_number"
 
 
-def test_scores_are_those_of_torch():
+def test_pair_scores_match_torch():
     weights = [w.float() for w in pair_training._drawn("english", np.random.default_rng(3))]
     source, words = map(torch.from_numpy, pair_training.coded(np.array([342, 7]), "english"))
     reads = pair_training.fed(words)
@@ -69,7 +69,7 @@ def test_scores_are_those_of_torch():
     assert (cross[:, 1, :, :, 1:] == 0).all()  # 7 has one digit: nobody sees the padding
 
 
-def test_the_input_of_a_place_is_the_word_before_it():
+def test_fed_shifts_words_by_one():
     _, words = map(torch.from_numpy, pair_training.coded(np.array([342]), "english"))
     shifted, unshifted = pair_training.fed(words)
     np.testing.assert_array_equal(shifted[0, 1:], words[0, :-1])
@@ -78,7 +78,7 @@ def test_the_input_of_a_place_is_the_word_before_it():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_only_the_shifted_pair_writes(language):
+def test_say_writes_correctly_only_if_shifted(language):
     result = precomputed.result("train_pair", settings=PairSettings(language))
     for number in (0, 12, 342, 700):
         message = pair_training.say(result, str(number))

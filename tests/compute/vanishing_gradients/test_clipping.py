@@ -52,7 +52,7 @@ def by_torch(activation, radius, threshold, rate, seed, steps, width, updates):
         ("linear", 1.0, 1e30, 0.02),  # so large that nothing is clipped
     ],
 )
-def test_the_descent_recomputed(activation, radius, threshold, rate):
+def test_descend_matches_autograd(activation, radius, threshold, rate):
     """Every loss and norm of 40 updates: so every step had the right direction and length.
 
     Rounding of 1e-16 grows with the gradients, here by up to about 1e4 over the run.
@@ -68,7 +68,7 @@ def test_the_descent_recomputed(activation, radius, threshold, rate):
 
 
 @pytest.mark.parametrize(("radius", "rate"), [(1.3, 0.1), (1.0, 0.02), (1.1, 0.005)])
-def test_leaving_float32_is_named_and_nothing_beyond_it_is_kept(radius, rate):
+def test_descend_reports_float32_overflow_and_drops_later_values(radius, rate):
     descent = descend("linear", radius, None, rate)
     assert descent.left_float32 is not None
     assert len(descent.loss) == len(descent.norm) == descent.left_float32 - 1 < 150
@@ -84,7 +84,7 @@ def test_leaving_float32_is_named_and_nothing_beyond_it_is_kept(radius, rate):
 
 @pytest.mark.parametrize("activation", ["linear", "tanh"])
 @pytest.mark.parametrize("radius", first_only([1.3, 0.8]))
-def test_the_ends_of_the_sliders_are_finite(activation, radius):
+def test_descend_is_finite_at_slider_limits(activation, radius):
     """And without a warning: they are errors in this file."""
     for threshold, rate in ((None, 0.1), (0.01, 0.1), (1000.0, 0.001)):
         descent = descend(activation, radius, threshold, rate)

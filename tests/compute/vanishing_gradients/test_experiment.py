@@ -38,13 +38,13 @@ def asked(**settings) -> GradientExperiment:
 
 @pytest.mark.parametrize("gain", [0.3, 1.0, 2.0])
 @pytest.mark.parametrize("width", [1, 2, 33])
-def test_orthogonal(width, gain):
+def test_recurrent_matrix_orthogonal_is_scaled_orthogonal(width, gain):
     w = recurrent_matrix("orthogonal", width, gain, 4)
     # QR by Householder reflections is orthogonal to a few units in the last place.
     np.testing.assert_allclose(w.T @ w, gain**2 * np.eye(width), rtol=0, atol=1e-14 * gain**2)
 
 
-def test_orthogonal_is_drawn_uniformly():
+def test_recurrent_matrix_orthogonal_follows_haar_measure():
     """Haar measure: E tr Q = 0 and E tr(Q)^2 = 1; without the signs of R the trace is biased."""
     traces = np.array([np.trace(recurrent_matrix("orthogonal", 8, 1.0, s)) for s in range(400)])
     assert abs(traces.mean()) < 4 / math.sqrt(400)
@@ -53,14 +53,14 @@ def test_orthogonal_is_drawn_uniformly():
 
 @pytest.mark.parametrize("width", [1, 2, 5, 32])
 @pytest.mark.parametrize("gain", [0.1, 0.9, 2.0])
-def test_radius_is_exact(width, gain):
+def test_spectrum_radius_is_exact(width, gain):
     result = spectrum("radius", width, gain, 3)
     # Eigenvalues of a Gaussian matrix: condition near 10, so 1e-13 of them.
     assert result.radius == pytest.approx(gain, rel=1e-12)
     assert np.abs(result.eigenvalues).max() == result.radius <= result.sigma_max * (1 + 1e-12)
 
 
-def test_gaussian_moments():
+def test_recurrent_matrix_gaussian_has_expected_moments():
     """d^2 independent N(0, g^2/d): mean and variance within four standard errors."""
     d, gain = 400, 1.5
     w = recurrent_matrix("gaussian", d, gain, 1) * math.sqrt(d) / gain
@@ -71,7 +71,7 @@ def test_gaussian_moments():
     assert spectrum("gaussian", d, gain, 1).radius == pytest.approx(gain, rel=0.1)
 
 
-def test_presets_entry_by_entry():
+def test_recurrent_matrix_presets_match_definitions():
     """D-14 of the map of the texts: 2-norm 10.02, spectral radius 0.5, whatever the gain.
 
     An odd width leaves the last unit of the preset alone.
@@ -95,7 +95,7 @@ def test_presets_entry_by_entry():
         ({"init": "uniform"}, "no initialization called 'uniform'"),
     ],
 )
-def test_unknown_names_are_refused(wrong, words):
+def test_unroll_rejects_unknown_names(wrong, words):
     with pytest.raises(ValueError, match=words):
         unroll(asked(**wrong))
 
@@ -104,7 +104,7 @@ def test_unknown_names_are_refused(wrong, words):
 
 
 @pytest.mark.parametrize("init", INITS)
-def test_cells_with_one_seed_share_content_readout_and_inputs(init):
+def test_unroll_shares_content_readout_and_inputs_across_cells(init):
     shared = recurrent_matrix(init, 5, 0.8, 6)
     nets = {cell: unroll(asked(cell=cell, init=init, gain=0.8, seed=6)) for cell in CELLS}
     for cell, net in nets.items():
@@ -128,14 +128,14 @@ def test_cells_with_one_seed_share_content_readout_and_inputs(init):
         ("rnn", {"forget_bias": 2.5, "update_bias": -1.5}, [0]),
     ],
 )
-def test_biases_are_zero_but_for_the_student_s(cell, given, blocks):
+def test_network_biases_are_zero_except_gate_settings(cell, given, blocks):
     _, weights, _ = network(asked(cell=cell, **given), 1, 1)
     np.testing.assert_array_equal(weights.input_bias, np.repeat(blocks, 5))
     np.testing.assert_array_equal(weights.hidden_bias, 0)
 
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
-def test_gates_keep_pytorch_s_uniform_weights(cell):
+def test_network_gates_keep_torch_uniform_weights(cell):
     """U(-1/sqrt(d), 1/sqrt(d)): bounds, and a variance of 1/(3 d) within four standard errors."""
     d = 48
     _, weights, _ = network(GradientExperiment(cell, width=d), 1, 1)
@@ -144,7 +144,7 @@ def test_gates_keep_pytorch_s_uniform_weights(cell):
     assert abs(3 * d * gates.var() - 1) < 4 * math.sqrt(0.8 / gates.size)  # kurtosis 1.8
 
 
-def test_content_inputs_and_readout_have_their_variances():
+def test_network_input_and_readout_weights_have_expected_variance():
     d = 1000
     _, weights, readout = network(GradientExperiment("rnn", width=d, init="identity"), 16, 3)
     assert abs(16 * weights.input_hidden.var() - 1) < 4 * math.sqrt(2 / (16 * d))
@@ -152,7 +152,7 @@ def test_content_inputs_and_readout_have_their_variances():
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_seeds_decide_and_nothing_else(cell):
+def test_unroll_weights_depend_only_on_seed(cell):
     """Weights, whatever numpy's global generator, signal, loss and length are."""
     np.random.seed(1)
     unrolled = unroll(asked(cell=cell, seed=3))
@@ -174,7 +174,7 @@ def test_seeds_decide_and_nothing_else(cell):
 # Signals
 
 
-def test_random_signal_is_gaussian():
+def test_signal_random_is_gaussian():
     result = signal(asked(signal="random", steps=4000))
     for part in (result.inputs, result.targets):
         assert part.shape == (4000, 1)
@@ -184,7 +184,7 @@ def test_random_signal_is_gaussian():
 
 
 @pytest.mark.parametrize("steps", [2, 3, 10, 501])
-def test_adding_problem(steps):
+def test_signal_adding_targets_sum_of_marked_values(steps):
     """Two marks, one in each half; the answer at every step is the sum of those seen so far."""
     for seed in range(20):
         result = signal(asked(signal="adding", steps=steps, seed=seed))
@@ -196,7 +196,7 @@ def test_adding_problem(steps):
         np.testing.assert_array_equal(result.targets[:, 0], np.cumsum(marks * values))
 
 
-def test_ar_signal_asks_for_the_next_value():
+def test_signal_ar_targets_next_value():
     result = signal(asked(signal="ar", steps=2000))
     np.testing.assert_array_equal(result.inputs[1:], result.targets[:-1])
     noise = (result.targets - 0.8 * result.inputs)[:, 0]
@@ -207,7 +207,7 @@ def test_ar_signal_asks_for_the_next_value():
 @pytest.mark.parametrize(
     ("text", "steps", "symbols"), [(SENTENCE, 50, 9), (SENTENCE, 3, 4), ("a b a c a b .", 50, 4)]
 )
-def test_sentence_signal_asks_for_the_next_token(text, steps, symbols):
+def test_signal_sentence_targets_next_token(text, steps, symbols):
     """Cut at the steps; "The" and "the" are two; the same token is the same vector."""
     result, words = signal(asked(signal="sentence", sentence=text, steps=steps)), text.split()
     existing = list(dict.fromkeys(words))
@@ -233,12 +233,12 @@ def test_sentence_signal_asks_for_the_next_token(text, steps, symbols):
         ("", []),
     ],
 )
-def test_tokens(text, tokens):
+def test_split_matches_expected_tokens(text, tokens):
     assert split(text) == tokens
 
 
 @pytest.mark.parametrize("text", ["", "   ", "one", "two words", "两字"])
-def test_a_short_sentence_is_refused(text):
+def test_unroll_rejects_short_sentence(text):
     with pytest.raises(UserError, match="at least three words") as refusal:
         unroll(asked(signal="sentence", sentence=text))
     assert refusal.value.code == "short_sentence"
@@ -249,7 +249,7 @@ def test_a_short_sentence_is_refused(text):
 
 
 @pairwise(cell=CELLS, kind=SIGNALS, loss=LOSSES)
-def test_loss_and_its_first_derivative_by_torch(cell, kind, loss):
+def test_unroll_loss_and_errors_match_torch(cell, kind, loss):
     """J from the states alone, and dJ/dh_t directly from each output: the states are leaves."""
     net = unroll(asked(cell=cell, signal=kind, loss=loss))
     states = torch.tensor(net.trace.hidden[1:], requires_grad=True)
@@ -273,7 +273,7 @@ def test_loss_and_its_first_derivative_by_torch(cell, kind, loss):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(("init", "width"), [("orthogonal", 2), ("identity", 8), ("radius", 3)])
-def test_overflow_is_named_and_ends_the_sequence(init, width, loss):
+def test_unroll_reports_overflow_and_truncates_sequence(init, width, loss):
     """Gain 2 for 1200 steps is 2^1200; what is left is finite, squares included."""
     asked_ = GradientExperiment("linear", 1200, width, init, 2.0, loss=loss)
     net = unroll(asked_)
@@ -293,7 +293,7 @@ def test_overflow_is_named_and_ends_the_sequence(init, width, loss):
     np.testing.assert_array_equal(shorter.trace.hidden, net.trace.hidden)
 
 
-def test_overflow_keeps_labels_and_tokens_together():
+def test_unroll_overflow_keeps_labels_aligned_with_targets():
     text = " ".join(str(k) for k in range(900))
     net = unroll(
         GradientExperiment("linear", 900, 4, "identity", 4.0, signal="sentence", sentence=text)
@@ -303,13 +303,13 @@ def test_overflow_keeps_labels_and_tokens_together():
     assert net.signal.labels[-1] == str(net.steps - 1)
 
 
-def test_an_ordinary_network_does_not_overflow():
+def test_unroll_of_ordinary_network_does_not_overflow():
     for cell in CELLS:
         assert unroll(asked(cell=cell, steps=200)).overflow is None
     assert unroll(GradientExperiment("rnn", 500, 8, gain=50.0)).overflow is None  # tanh bounds it
 
 
-def test_overflow_within_two_steps_is_refused():
+def test_unroll_rejects_overflow_within_two_steps():
     with pytest.raises(
         UserError, match="leaves float64 at step 2: choose a smaller gain"
     ) as refusal:

@@ -35,7 +35,7 @@ def norms_of(experiment: GradientExperiment):
 
 
 @pairwise(cell=CELLS, signal=SIGNALS, loss=LOSSES)
-def test_state_gradients_and_norms_equal_autograd(cell, signal, loss):
+def test_log_norms_match_autograd(cell, signal, loss):
     experiment = GradientExperiment(cell, 12, 5, signal=signal, loss=loss, sentence=SENTENCE)
     net, expected = unroll(experiment), state_gradients(experiment)
     result = backward(net.cell, net.weights, net.trace, net.errors).hidden[1:]
@@ -60,7 +60,7 @@ def test_state_gradients_and_norms_equal_autograd(cell, signal, loss):
 
 @pytest.mark.parametrize("init", ["orthogonal", "identity"])
 @pytest.mark.parametrize("gain", [0.1, 2.0])
-def test_scaling_law_of_orthogonal_linear_networks(gain, init):
+def test_log_norms_of_orthogonal_networks_follow_scaling_law(gain, init):
     """|dJ/dh_t| = g^(T-t) |dJ/dh_T|: down to 1e-499 and up to 1e300 (gain 2: 2^499 from 2^500).
 
     500 products and logarithms near 500 leave 500 * 2e-16 * few < 1e-11.
@@ -71,7 +71,7 @@ def test_scaling_law_of_orthogonal_linear_networks(gain, init):
     assert abs(result[0] - result[-1]) > 150
 
 
-def test_the_non_normal_preset_grows_before_it_vanishes():
+def test_log_norms_of_non_normal_preset_grow_before_vanishing():
     """In closed form: (W^T)^k e for W^k = 0.5^k [[1, 20 k], [0, 1]] in every block of two."""
     experiment = GradientExperiment("linear", 120, 6, "non_normal")
     result, last = norms_of(experiment).hidden, unroll(experiment).errors[-1]
@@ -134,7 +134,7 @@ def exact_log_norms(experiment: GradientExperiment) -> tuple[list[float], list[f
 
 @pytest.mark.parametrize("init", ["orthogonal", "identity", "gaussian"])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_far_above_float32_against_sixty_digits(init, loss):
+def test_log_norms_match_sixty_digits_above_float32(init, loss):
     """Errors of every step, from 1 to 1e120, join a gradient that is carried with a power of two.
 
     Two sums of rounded numbers: the mean's terms are all positive or cancel by a few digits.
@@ -155,7 +155,7 @@ def test_far_above_float32_against_sixty_digits(init, loss):
     ],
     ids=["small gain", "saturated", "forgetful"],
 )
-def test_far_below_float64_against_sixty_digits(asked, loss):
+def test_log_norms_match_sixty_digits_below_float64(asked, loss):
     asked = GradientExperiment(**{**vars(asked), "loss": loss})
     hidden, memory = exact_log_norms(asked)
     result = norms_of(asked)
@@ -167,7 +167,7 @@ def test_far_below_float64_against_sixty_digits(asked, loss):
         assert result.hidden[0] < -320  # float64 has zero there
 
 
-def test_a_gradient_that_dies_and_is_exactly_zero():
+def test_log_norms_of_dead_relu_are_minus_infinity():
     """A ReLU unit that is shut at step 3: nothing comes back to the steps before, -inf."""
     weights = RecurrentWeights(np.ones((1, 1)), np.ones((1, 1)), np.zeros(1), np.zeros(1))
     trace = run(RNN("relu"), weights, np.array([[1.0], [1.0], [-5.0], [1.0], [1.0]]))
@@ -179,7 +179,7 @@ def test_a_gradient_that_dies_and_is_exactly_zero():
 
 
 @pairwise(cell=CELLS, signal=SIGNALS, loss=LOSSES)
-def test_nothing_overflows_at_the_ends_of_the_sliders(cell, signal, loss):
+def test_reach_does_not_overflow_at_slider_limits(cell, signal, loss):
     """500 steps, gains 0.1 and 2, biases -2; warnings are errors in this file.
 
     Two units: their readout is often longer than one, so that loss and error outgrow the state.
@@ -194,7 +194,7 @@ def test_nothing_overflows_at_the_ends_of_the_sliders(cell, signal, loss):
 
 
 @pytest.mark.parametrize("seed", range(1, 9))
-def test_a_network_that_leaves_float64_ends_with_finite_norms(seed):
+def test_reach_has_finite_norms_after_float64_overflow(seed):
     """States near 1e154, whose loss or error would square to infinity, are already beyond."""
     result = reach(GradientExperiment("linear", 1200, 2, "orthogonal", 2.0, seed=seed))
     assert result.overflow is not None
@@ -210,7 +210,7 @@ def test_a_network_that_leaves_float64_ends_with_finite_norms(seed):
 
 
 @pairwise(gain=[0.95, 0.9, 0.8, 0.7, 0.5, 0.3, 0.05], init=["orthogonal", "identity"], loss=LOSSES)
-def test_horizon_in_closed_form(gain, init, loss):
+def test_reach_horizon_matches_closed_form(gain, init, loss):
     """The largest k with g^k >= 0.01, whatever the loss: it is about the last step's error."""
     result = reach(GradientExperiment("linear", 200, 8, init, gain, loss=loss))
     assert result.horizon == math.floor(math.log(0.01) / math.log(gain))
@@ -223,7 +223,7 @@ def test_horizon_in_closed_form(gain, init, loss):
 
 @pytest.mark.parametrize("init", ["orthogonal", "identity"])
 @pytest.mark.parametrize("width", [2, 8, 32])
-def test_a_hundredth_itself_counts(init, width):
+def test_reach_horizon_includes_threshold_itself(init, width):
     """0.1^2 is the threshold: the rounding of a random matrix does not decide."""
     result = {
         reach(GradientExperiment("linear", 9, width, init, 0.1, seed=s)).horizon for s in range(60)
@@ -233,7 +233,7 @@ def test_a_hundredth_itself_counts(init, width):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("cell", ["rnn", "lstm", "gru"])
-def test_horizon_by_autograd_of_the_last_error_alone(cell, loss):
+def test_reach_horizon_matches_autograd_of_last_error(cell, loss):
     """On c for the LSTM, also where the mean loss is what the norms show."""
     experiment = GradientExperiment(cell, 60, 6, gain=0.9, loss=loss, seed=2)
     states, memories, last = unrolled_states(
@@ -246,7 +246,7 @@ def test_horizon_by_autograd_of_the_last_error_alone(cell, loss):
     assert 0 < result.horizon < 59
 
 
-def test_no_error_at_the_last_step_has_no_horizon():
+def test_reach_horizon_is_zero_without_last_error():
     """A softmax that is exactly right: huge linear states, and the correct token the largest."""
     text = SENTENCE * 8
     nets = (
@@ -275,7 +275,7 @@ def test_no_error_at_the_last_step_has_no_horizon():
     ],
     ids=str,
 )
-def test_left_float32_by_converting_to_float32(asked):
+def test_reach_left_float32_matches_conversion(asked):
     """Gradients in float64 hold all these; the first on the way back that float32 does not."""
     net = unroll(asked)
     full = backward(net.cell, net.weights, net.trace, net.errors)
@@ -289,7 +289,7 @@ def test_left_float32_by_converting_to_float32(asked):
     assert bool(gone) == (asked.loss == "last" and asked.steps > 30)
 
 
-def test_what_float32_holds():
+def test_float32_limits_match_numpy():
     assert FLOAT32[0] == pytest.approx(38.53, abs=0.005)
     below, above = 10 ** (FLOAT32[1] - 1e-6), 10 ** (FLOAT32[1] + 1e-6)
     assert np.float32(below) == 0 < np.float32(above)

@@ -71,7 +71,7 @@ def size(matrices: np.ndarray, norm: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("cell", "part"), PLACES)
-def test_every_pair_against_autograd(cell, part):
+def test_pair_norms_match_autograd(cell, part):
     """Both norms, all steps and every third; exact zeros of a ReLU network included."""
     expected = torch_jacobians(asked(cell), part)
     lower = np.tri(STEPS, dtype=bool)
@@ -86,7 +86,7 @@ def test_every_pair_against_autograd(cell, part):
 
 
 @pairwise(place=PLACES, stride=[1, 4, 12], norm=NORMS)
-def test_the_path_through_torch_tensors(place, stride, norm):
+def test_pair_norms_torch_device_matches_numpy(place, stride, norm):
     """device "cpu:0" is torch's CPU: what a GPU would run, number for number near numpy's."""
     cell, part = place
     item = pair_norms(asked(cell), part, norm, stride)
@@ -96,14 +96,14 @@ def test_the_path_through_torch_tensors(place, stride, norm):
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-def test_the_same_on_a_gpu():
+def test_pair_norms_on_gpu_match_cpu():
     item = pair_norms(asked("lstm"), stride=1)
     other = pair_norms(asked("lstm"), stride=1, device="cuda")
     np.testing.assert_allclose(item.log10, other.log10, rtol=0, atol=1e-3)  # TF32 at worst
 
 
 @pairwise(gain=[0.1, 2.0], steps=[401], stride=[1, 7, 20], norm=NORMS)
-def test_scaling_law_of_orthogonal_linear_networks(gain, steps, stride, norm):
+def test_pair_norms_of_orthogonal_networks_follow_scaling_law(gain, steps, stride, norm):
     """All singular values are g^(tau-t): 1e-400 and 2^400, which float32 never sees.
 
     Float32 keeps 6e-8 a product; 400 of them in the same direction are 1e-5 in log10.
@@ -116,7 +116,7 @@ def test_scaling_law_of_orthogonal_linear_networks(gain, steps, stride, norm):
     np.testing.assert_allclose(result.log10, expected, rtol=0, atol=2e-5)
 
 
-def test_the_non_normal_preset_in_closed_form():
+def test_pair_norms_of_non_normal_preset_match_closed_form():
     """|W^k|^2 = 0.25^k d (1 + 200 k^2): each block of two is 0.5^k [[1, 20 k], [0, 1]]."""
     result = pair_norms(GradientExperiment("linear", 60, 6, "non_normal"), stride=1)
     k = np.maximum(result.steps[:, None] - result.steps[None, :], 0)
@@ -134,7 +134,7 @@ def test_the_non_normal_preset_in_closed_form():
     ],
     ids=["saturated", "forgetful c", "forgetful h"],
 )
-def test_stretches_that_shrink_by_more_than_float32_holds(experiment, part):
+def test_pair_norms_survive_shrinkage_beyond_float32(experiment, part):
     """Eight saturated steps are 1e-60: small, but not zero."""
     every, eighth = (pair_norms(experiment, part, stride=stride) for stride in (1, 8))
     at = np.ix_(eighth.steps - 1, eighth.steps - 1)
@@ -143,7 +143,7 @@ def test_stretches_that_shrink_by_more_than_float32_holds(experiment, part):
     np.testing.assert_allclose(eighth.log10, every.log10[at], rtol=0, atol=1e-4)
 
 
-def test_a_dead_relu_network_moves_nothing():
+def test_pair_norms_of_dead_relu_are_minus_infinity():
     """Gain zero: nothing passes from step to step, which is -inf and no warning."""
     result = pair_norms(GradientExperiment("relu", 6, 3, "identity", 0.0), stride=1).log10
     assert np.isneginf(result[np.tril_indices(6, -1)]).all()
@@ -154,7 +154,7 @@ def test_a_dead_relu_network_moves_nothing():
 
 
 @pytest.mark.parametrize(("steps", "stride"), [(2, 1), (50, 1), (100, 1), (101, 2), (250, 3)])
-def test_a_small_network_is_shown_in_a_hundred_rows(steps, stride):
+def test_pair_norms_limit_small_network_to_hundred_rows(steps, stride):
     result = pair_norms(GradientExperiment("rnn", steps, 2))
     assert result.stride == stride
     assert len(result.steps) <= 100
@@ -163,7 +163,7 @@ def test_a_small_network_is_shown_in_a_hundred_rows(steps, stride):
     np.testing.assert_array_equal(np.diff(result.steps), stride)
 
 
-def test_a_costly_network_is_shown_in_fewer_rows():
+def test_pair_norms_use_larger_stride_for_costly_network():
     """What `pair_norms` chooses (above, of a small one), without the half second of each."""
     strides = [
         _affordable(unroll(GradientExperiment("rnn", 300, d)), NORMS[0]) for d in (8, 192, 256)
@@ -178,7 +178,7 @@ def test_a_costly_network_is_shown_in_fewer_rows():
 
 @pytest.mark.parametrize("width", first_only([48, 128]))
 @pytest.mark.parametrize("cell", ["rnn", "lstm"])
-def test_a_large_network_runs_and_its_corner_is_the_spectrum_s(cell, width):
+def test_pair_norms_of_large_network_match_pair_spectrum(cell, width):
     """T = 300. Float32 through 299 products against float64 and a singular value search.
 
     Each product rounds by 128^0.5 * 6e-8 at most; 300 of them with random signs are 1e-5.
@@ -200,7 +200,7 @@ def test_a_large_network_runs_and_its_corner_is_the_spectrum_s(cell, width):
 
 @pytest.mark.parametrize(("cell", "part"), PLACES)
 @pytest.mark.parametrize(("earlier", "later"), [(1, 13), (4, 9), (6, 7), (5, 5)])
-def test_spectrum_against_an_explicit_product(cell, part, earlier, later):
+def test_pair_spectrum_matches_explicit_product(cell, part, earlier, later):
     net = unroll(asked(cell))
     steps = jacobians(net.cell, net.weights, net.trace)  # steps[k] crosses step k + 1
     total = np.eye(steps.shape[-1])
@@ -218,14 +218,14 @@ def test_spectrum_against_an_explicit_product(cell, part, earlier, later):
 
 
 @pytest.mark.parametrize(("gain", "steps"), [(0.1, 401), (2.0, 500)])
-def test_spectrum_of_orthogonal_networks_beyond_float64(gain, steps):
+def test_pair_spectrum_of_orthogonal_networks_exceeds_float64_range(gain, steps):
     result = pair_spectrum(GradientExperiment("linear", steps, 8, "orthogonal", gain), 1, steps)
     np.testing.assert_allclose(result.log10, (steps - 1) * math.log10(gain), rtol=0, atol=1e-11)
     assert result.lost == 0
 
 
 @pytest.mark.parametrize(("seed", "steps", "width"), [(1, 60, 8), (12, 30, 8), (2, 16, 12)])
-def test_a_spread_of_singular_values_against_a_hundred_digits(seed, steps, width):
+def test_pair_spectrum_matches_hundred_digits(seed, steps, width):
     """What is shown is right, what is not is below 1e-15 of the largest.
 
     A value a factor r below the largest is known to 2e-16 / r; at 1e-15 that leaves 0.1 in log10.
@@ -258,6 +258,6 @@ def test_a_spread_of_singular_values_against_a_hundred_digits(seed, steps, width
         ("Only the LSTM has a cell state", lambda: pair_spectrum(asked("gru"), 1, 3, "cell_state")),
     ],
 )
-def test_what_is_not_there_is_refused(words, call):
+def test_pair_norms_and_spectrum_reject_bad_arguments(words, call):
     with pytest.raises(ValueError, match=words):
         call()

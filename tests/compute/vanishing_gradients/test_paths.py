@@ -49,7 +49,7 @@ def by_hand(experiment: GradientExperiment, t: int) -> tuple[np.ndarray, np.ndar
 @pytest.mark.parametrize("cell", KINDS)
 @pytest.mark.parametrize("t", range(1, 7))
 @pytest.mark.parametrize("seed", [1, 2])
-def test_every_path_and_the_printed_index_by_hand(cell, t, seed):
+def test_paths_match_explicit_products_and_printed_index(cell, t, seed):
     """The paths sum to the gradient (t = 1, 3, 6 of T = 6: D-12 of the map of the texts).
 
     The printed index is right at t = T, where there is one path; elsewhere it is off by far more
@@ -75,7 +75,7 @@ def test_every_path_and_the_printed_index_by_hand(cell, t, seed):
 @pytest.mark.parametrize(
     ("init", "steps"), [("gaussian", 30), ("orthogonal", 2), ("non_normal", 30)]
 )
-def test_linear_paths_of_other_networks_by_hand(init, steps):
+def test_paths_of_linear_networks_match_explicit_products(init, steps):
     """(W^T)^(tau-t) W_yh^T e_tau, e_tau = (2/T) (yhat_tau - y_tau)."""
     request = replace(SIX, init=init, steps=steps)
     for t in {1, 1 + steps // 2, steps}:
@@ -84,13 +84,13 @@ def test_linear_paths_of_other_networks_by_hand(init, steps):
         np.testing.assert_allclose(paths(request, t).terms, right, rtol=0, atol=1e-12 * size)
 
 
-def test_a_zero_gradient_has_no_direction():
+def test_paths_along_is_zero_for_zero_gradient():
     result = replace(paths(SIX, 2), autograd=np.zeros(4))
     np.testing.assert_array_equal(result.along(result.terms), 0)
     assert result.mismatch == 0
 
 
-def test_with_the_last_loss_one_path_is_left():
+def test_paths_with_last_loss_have_single_nonzero_term():
     result = paths(replace(SIX, loss="last"), 2)
     np.testing.assert_array_equal(result.terms[:-1], 0)
     np.testing.assert_allclose(result.terms[-1], result.autograd, rtol=0, atol=CLOSE)
@@ -101,14 +101,14 @@ def test_with_the_last_loss_one_path_is_left():
 
 @pytest.mark.parametrize("loss", ["mean", "last"])
 @pytest.mark.parametrize("cell", [*KINDS, "gru"])
-def test_the_recursion_arrives_at_autograd(cell, loss):
+def test_recursion_matches_autograd(cell, loss):
     request = replace(SIX, cell=cell, loss=loss)
     result = recursion(request)
     np.testing.assert_allclose(result.total, state_gradients(request), rtol=0, atol=CLOSE)
 
 
 @pytest.mark.parametrize("cell", KINDS)
-def test_every_number_of_the_recursion(cell):
+def test_recursion_terms_match_formula(cell):
     """t = T: only the output. t < T: (dh_{t+1}/dh_t)^T dJ/dh_{t+1} + W_yh^T dJ/dyhat_t."""
     request = replace(SIX, cell=cell, width=3)
     net, result = unroll(request), recursion(request)
@@ -138,6 +138,6 @@ def test_every_number_of_the_recursion(cell):
         ("the state of an LSTM is h and c", lambda: recursion(replace(SIX, cell="lstm"))),
     ],
 )  # fmt: skip
-def test_what_has_no_paths_is_refused(words, call):
+def test_paths_and_recursion_reject_bad_arguments(words, call):
     with pytest.raises(ValueError, match=words):
         call()

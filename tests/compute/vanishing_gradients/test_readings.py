@@ -24,7 +24,7 @@ def written(result, name: str) -> str:
     return format_value(getattr(result, name), unit_of(getattr(type(result), name).fget))
 
 
-def test_the_horizon_has_a_sign_where_the_sequence_is_too_short():
+def test_gradient_reach_marks_horizon_of_short_sequence():
     norms = LogNorms(np.array([-50.0, -1.0, 39.0, 0.0]), None)
     gradient_reach = GradientReach(norms, 0.0, norms.hidden, 2, 1, None, None, None)
     assert gradient_reach.horizon_seen() == "2"
@@ -38,7 +38,7 @@ def test_the_horizon_has_a_sign_where_the_sequence_is_too_short():
     assert written(replace(gradient_reach, left_float32=1), "left_with") == unbroken("1.00 × 10⁻⁵⁰")
 
 
-def test_the_bound_is_a_power_of_the_largest_singular_value():
+def test_spectrum_bound_is_power_of_largest_singular_value():
     result = vanishing_gradients.spectrum("identity", 4, 0.5, 1)
     assert result.bound(0) == 0
     assert result.bound(10) == pytest.approx(np.log10(0.5**10))
@@ -58,7 +58,7 @@ def test_the_bound_is_a_power_of_the_largest_singular_value():
         ([np.nan], -np.inf, -np.inf, 1),
     ],
 )
-def test_singular_values_that_float64_resolves(log10, largest, smallest, digits):
+def test_pair_spectrum_reports_resolved_singular_values(log10, largest, smallest, digits):
     pair_spectrum = PairSpectrum(np.array(log10), int(np.isnan(log10).sum()))
     assert (pair_spectrum.largest, pair_spectrum.smallest, pair_spectrum.digits) == (
         largest,
@@ -68,7 +68,7 @@ def test_singular_values_that_float64_resolves(log10, largest, smallest, digits)
     assert (written(pair_spectrum, "largest") == "0") == (largest == -np.inf)
 
 
-def test_a_truncation_by_its_window():
+def test_truncation_reports_values_by_window():
     truncation = vanishing_gradients.truncation(GradientExperiment("rnn", 60, 4, loss="mean"))
     for expected, window in ((1, 1), (7, 7), (200, 60), (-5, 1)):
         assert truncation.nearest(expected) == window
@@ -87,14 +87,14 @@ def test_a_truncation_by_its_window():
         truncation.kept_by(missing)
 
 
-def test_a_descent_of_no_update_has_no_numbers():
+def test_descent_without_updates_formats_as_dash():
     descent = Descent(np.array([3.0, 2.0]), np.array([5.0, 4.0]), 1, None)
     assert (descent.last_loss, descent.largest_norm) == (2, 5)
     nothing = Descent(np.array([]), np.array([]), 0, 1)
     assert (written(nothing, "last_loss"), written(nothing, "largest_norm")) == ("–", "–")
 
 
-def test_the_jacobian_of_constant_gates():
+def test_simplified_gru_reports_radius_and_last_norm():
     simplified_gru = vanishing_gradients.simplified_gru(0.5, 0.5, "identity", 4, 0.8, 1, 10)
     assert simplified_gru.radius == pytest.approx(0.5 + 0.25 * 0.8)
     assert simplified_gru.radius_rnn == pytest.approx(0.8)

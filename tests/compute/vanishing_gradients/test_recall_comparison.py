@@ -53,7 +53,7 @@ def loss_of(task: str, answers: torch.Tensor, targets: torch.Tensor) -> torch.Te
 
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("forget_bias", [0.0, 4.0])
-def test_the_weights_are_those_of_torch_manual_seed(cell, forget_bias):
+def test_cell_trainer_initial_weights_match_torch(cell, forget_bias):
     settings = replace(SMALL, seed=3, forget_bias=forget_bias)
     runner = CellTrainer(cell, settings)
     body, head = plain(cell, settings)
@@ -64,7 +64,7 @@ def test_the_weights_are_those_of_torch_manual_seed(cell, forget_bias):
 
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
-def test_the_forget_bias_opens_the_gate_that_keeps(cell):
+def test_cell_trainer_forget_bias_opens_gate(cell):
     """One step from a memory of ones: it stays with a wide open gate, and not without a bias."""
     retained = []
     for bias in (0.0, 10.0):
@@ -81,7 +81,7 @@ def test_the_forget_bias_opens_the_gate_that_keeps(cell):
 
 
 @pairwise(task=TASKS, optimizer=OPTIMIZERS, clip=[None, 0.05])
-def test_the_curves_are_those_of_a_plain_loop(task, optimizer, clip):
+def test_compare_matches_plain_loop(task, optimizer, clip):
     settings = replace(SMALL, task=task, optimizer=optimizer, clip=clip, seed=2)
     race = compare(settings)
     test = held_out(settings, settings.delay)
@@ -122,7 +122,7 @@ def test_the_curves_are_those_of_a_plain_loop(task, optimizer, clip):
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("delay", [1, 20])
-def test_gradients_through_time_are_those_of_autograd(task, cell, delay):
+def test_cell_trainer_gradients_match_autograd(task, cell, delay):
     settings = replace(SMALL, task=task, delay=delay, forget_bias=1.0, learning_rate=0.05)
     runner = CellTrainer(cell, settings)
     random = np.random.RandomState(0)
@@ -154,7 +154,7 @@ def test_gradients_through_time_are_those_of_autograd(task, cell, delay):
 # --- what the race must show --------------------------------------------------------------------
 
 
-def test_the_winner_of_the_default_race():
+def test_compare_default_race_is_won_by_lstm():
     """The LSTM remembers over fifty steps when the RNN, after as many updates, guesses."""
     settings = replace(RecallSettings(), cells=("rnn", "lstm"), updates=120)
     race = compare(settings)
@@ -171,7 +171,7 @@ def test_the_winner_of_the_default_race():
     np.testing.assert_array_less(race.log10_gradients[0, 0, 0], race.log10_gradients[0, 0, -1] - 8)
 
 
-def test_learned_flags_follow_the_accuracies():
+def test_first_learned_follows_accuracies():
     updates = np.array([0, 10, 20, 30])
     accuracy = np.array(
         [[0.2, 0.2, 0.95, 0.2], [0.94, 0.95, 1, 0.3], [0.9499, 0.3, 1, 0.96], [0, 0.97, 1, 0.9]]
@@ -183,14 +183,14 @@ def test_learned_flags_follow_the_accuracies():
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_a_cell_runs_the_same_race_alone(cell):
+def test_compare_single_cell_matches_joint_run(cell):
     together, alone = compare(SMALL), compare(replace(SMALL, cells=(cell,)))
     c = CELLS.index(cell)
     np.testing.assert_array_equal(together.loss[:, c], alone.loss[:, 0])
     np.testing.assert_array_equal(together.log10_gradients[:, c], alone.log10_gradients[:, 0])
 
 
-def test_nothing_is_trained_on_the_test_sequences():
+def test_held_out_sequences_are_disjoint_from_training():
     settings = replace(SMALL, delay=20)
     train = draw("first", 20, 400, stream(settings, TRAIN)).inputs
     test = held_out(settings, 20).inputs
@@ -200,7 +200,7 @@ def test_nothing_is_trained_on_the_test_sequences():
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_a_gpu_runs_the_same_race():
+def test_compare_on_gpu_matches_cpu():
     cpu, gpu = (compare(SMALL, device=device) for device in ("cpu", "cuda"))
     np.testing.assert_allclose(gpu.loss, cpu.loss, atol=1e-2)  # cuDNN may use TF32
 
@@ -208,7 +208,7 @@ def test_a_gpu_runs_the_same_race():
 # --- reports ------------------------------------------------------------------------------------
 
 
-def test_reports_carry_the_curves():
+def test_compare_reports_match_curves():
     observed = []
     race = compare(replace(SMALL, updates=70), report=observed.append)
     latest = {record.update: record for record in observed}  # a slow machine repeats some
@@ -224,7 +224,7 @@ def test_reports_carry_the_curves():
 # --- diverging ----------------------------------------------------------------------------------
 
 
-def test_divergence_names_the_cell_and_the_rate():
+def test_compare_divergence_error_names_cell_and_rate():
     settings = replace(SMALL, optimizer="sgd", clip=None, learning_rate=1e38, cells=("gru",))
     with pytest.raises(UserError, match=r"GRU became infinite.*learning rate 1e\+38") as refused:
         compare(settings)

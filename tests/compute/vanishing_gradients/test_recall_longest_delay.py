@@ -15,7 +15,7 @@ SHORT = RecallSettings(
 )
 
 
-def test_every_rung_is_a_race_of_its_own():
+def test_find_longest_delay_matches_separate_comparisons():
     longest_delay = find_longest_delay(replace(SHORT, updates=100))
     assert longest_delay.delays.tolist() == [1, 2, 5]
     for rung, delay in enumerate(longest_delay.delays.tolist()):
@@ -33,7 +33,7 @@ def test_every_rung_is_a_race_of_its_own():
     assert (longest_delay.seconds > 0).all()
 
 
-def test_a_cell_that_fails_is_out():
+def test_find_longest_delay_drops_failed_cells():
     # one update is never enough: all fail at once; the report says so
     observed = []
     longest_delay = find_longest_delay(replace(SHORT, updates=1), report=observed.append)
@@ -46,7 +46,7 @@ def test_a_cell_that_fails_is_out():
     assert {record.delay for record in observed} == {1}
 
 
-def test_one_cell_goes_on_without_the_other():
+def test_find_longest_delay_continues_with_remaining_cell():
     # a rate at which the RNN needs more than its budget for a delay of 20, the GRU does not
     settings = RecallSettings(
         delay=20, hidden=16, updates=150, learning_rate=0.005, cells=("rnn", "gru"), seed=1
@@ -62,7 +62,7 @@ def test_one_cell_goes_on_without_the_other():
         assert longest_delay.learned[: count - 1, c].all()
 
 
-def test_reports_tell_the_height_reached():
+def test_find_longest_delay_reports_longest_so_far():
     observed = []
     longest_delay = find_longest_delay(SHORT, report=observed.append)
     np.testing.assert_array_equal(observed[-1].longest, longest_delay.longest)

@@ -24,7 +24,7 @@ ANSWERS = 2 / 400  # test sequences near the border between right and wrong
     {}, {"task": "adding", "forget_bias": 2.0}, {"optimizer": "sgd", "clip": None},
     {"clip": 0.01}, {"delay": 20, "updates": 3},
 ])  # fmt: skip
-def test_side_by_side_gives_what_one_after_another_does(change):
+def test_compare_seeds_matches_sequential_comparisons(change):
     settings = replace(SMALL, **change)
     values = compare_seeds(SEEDS, settings)
     alone = [compare(replace(settings, seed=seed)).accuracy[-1] for seed in SEEDS]
@@ -33,7 +33,7 @@ def test_side_by_side_gives_what_one_after_another_does(change):
 
 
 @pytest.mark.parametrize("cell", ["rnn", "lstm", "gru"])
-def test_the_weights_of_each_are_those_of_its_own_training(cell):
+def test_stacked_weights_match_separate_trainings(cell):
     from seqviz.compute.vanishing_gradients.recall.runners import CellTrainer
     from seqviz.compute.vanishing_gradients.recall.stacked import Stacked
 
@@ -58,7 +58,7 @@ def test_the_weights_of_each_are_those_of_its_own_training(cell):
     assert moved > 1000 * WEIGHTS
 
 
-def test_it_says_how_far_it_is_and_can_be_stopped():
+def test_compare_seeds_reports_fraction_and_stops_if_report_raises():
     payloads = []
     compare_seeds(SEEDS, replace(SMALL, updates=5), payloads.append)
     assert sorted({item.fraction for item in payloads}) == [0.2, 0.4, 0.6, 0.8, 1.0]
@@ -70,7 +70,7 @@ def test_it_says_how_far_it_is_and_can_be_stopped():
         compare_seeds(SEEDS, SMALL, stop)
 
 
-def test_a_rate_that_is_too_large_is_refused():
+def test_compare_seeds_rejects_diverging_rate():
     with pytest.raises(UserError, match="infinite or undefined"):
         compare_seeds(
             SEEDS, replace(SMALL, task="adding", optimizer="sgd", clip=None, learning_rate=1e6)

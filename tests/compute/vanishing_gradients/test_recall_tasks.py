@@ -29,7 +29,7 @@ def seeded(seed: int = 0) -> np.random.RandomState:
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("delay", [1, 2, 7, 200])
-def test_shapes_and_targets(task, delay):
+def test_draw_returns_expected_shapes_and_targets(task, delay):
     examples = draw(task, delay, 50, seeded())
     assert examples.inputs.shape == (delay + 1, 50, sizes(task)[0])
     assert examples.inputs.dtype == np.float32
@@ -48,7 +48,7 @@ def test_shapes_and_targets(task, delay):
             assert ((steps[:, 0] >= 0) & (steps[:, 0] <= 1)).all()
 
 
-def test_symbols_and_distractors_are_equally_frequent():
+def test_draw_symbols_and_distractors_are_uniform():
     examples = draw("first", 9, MANY, seeded(1))
     for steps, count, slots in ((slice(0, 1), MANY, SYMBOLS), (slice(1, 10), 9 * MANY, 4)):
         stage = examples.inputs[steps].sum(axis=(0, 1))
@@ -58,7 +58,7 @@ def test_symbols_and_distractors_are_equally_frequent():
         assert np.abs(stage - count / slots).max() < 5 * math.sqrt(count * 3 / 16)
 
 
-def test_marks_are_uniform_in_their_halves():
+def test_draw_marks_are_uniform_within_halves():
     marks = draw("adding", 6, MANY, seeded(2)).inputs[..., 1].sum(axis=1)  # 7 steps: 3 and 4
     for half in (marks[:3], marks[3:]):
         p = 1 / len(half)
@@ -66,7 +66,7 @@ def test_marks_are_uniform_in_their_halves():
         assert np.abs(half - p * MANY).max() < 5 * math.sqrt(MANY * p * (1 - p))
 
 
-def test_the_first_symbol_says_nothing_about_the_distractors():
+def test_draw_first_symbol_is_independent_of_distractors():
     examples = draw("first", 1, MANY, seeded(3))
     table = examples.inputs[0].T @ examples.inputs[1]
     # each pair has probability 1/16; five standard deviations
@@ -74,7 +74,7 @@ def test_the_first_symbol_says_nothing_about_the_distractors():
     assert np.abs(pairs - MANY / 16).max() < 5 * math.sqrt(MANY * 15 / 256)
 
 
-def test_forgetting_gives_the_baseline():
+def test_score_of_constant_answer_matches_baseline():
     symbols = draw("first", 1, MANY, seeded(6)).targets
     forgotten = score("first", np.zeros((MANY, SYMBOLS)), symbols)
     # a constant answer is right for one symbol in four, within five standard deviations
@@ -93,7 +93,7 @@ def test_forgetting_gives_the_baseline():
     assert ones.loss == pytest.approx(1 / 6, abs=5 * math.sqrt(7 / 180 / MANY))
 
 
-def test_the_tolerance_is_that_of_hochreiter_and_schmidhuber():
+def test_score_tolerance_matches_hochreiter_and_schmidhuber():
     """Their target is 0.5 + (X1 + X2) / 4 with X in [-1, 1], right within 0.04."""
     ours, theirs = [], []
     for u1, u2, error in seeded(7).uniform((0, 0, -0.2), (1, 1, 0.2), (500, 3)):
@@ -107,7 +107,7 @@ def test_the_tolerance_is_that_of_hochreiter_and_schmidhuber():
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_score_and_slope_are_those_of_torch(task):
+def test_score_and_slope_match_torch(task):
     examples = draw(task, 3, 30, seeded(8))
     answers = torch.tensor(seeded(9).normal(size=(30, sizes(task)[1])), requires_grad=True)
     targets = torch.from_numpy(examples.targets)
@@ -127,7 +127,7 @@ def test_score_and_slope_are_those_of_torch(task):
     )
 
 
-def test_large_logits_do_not_overflow():
+def test_score_handles_large_logits():
     answers = np.array([[1000.0, -1000.0, 0.0, 0.0]])
     assert score("first", answers, np.array([0])).loss == 0
     assert score("first", answers, np.array([1])).loss == 2000

@@ -16,7 +16,7 @@ WIDTH = 6
 
 
 @pytest.mark.parametrize("init", INITS)
-def test_the_limits_are_exact(init):
+def test_simplified_gru_limits_are_exact(init):
     """To the last bit: u = 0 forgets nothing whatever r; u = 1, r = 0 keeps nothing; u = r = 1."""
     for reset in (0.0, 0.3, 1.0):
         result = simplified_gru(0.0, reset, init, WIDTH, 1.5, 1, 40)
@@ -34,7 +34,7 @@ def test_the_limits_are_exact(init):
 
 @pytest.mark.parametrize("init", INITS)
 @pytest.mark.parametrize(("u", "r"), [(0.1, 1.0), (0.5, 0.5), (0.9, 0.2), (1.0, 0.7), (0.02, 0.0)])
-def test_the_general_case_as_the_text_writes_it(init, u, r):
+def test_simplified_gru_matches_textbook_formula(init, u, r):
     """I - D_u (I - D_r W), with diagonal matrices, and its powers by numpy."""
     result = simplified_gru(u, r, init, WIDTH, 1.2, 2, 30)
     unit, W = np.eye(WIDTH), recurrent_matrix(init, WIDTH, 1.2, 2)
@@ -59,7 +59,7 @@ def test_the_general_case_as_the_text_writes_it(init, u, r):
         (0.1, 0.5, "identity", 0.8, 0.94),  # W = g I: J = (1 - u + u r g) I
     ],
 )
-def test_powers_in_closed_form_beyond_float64(u, r, init, gain, base):
+def test_simplified_gru_powers_match_closed_form_beyond_float64(u, r, init, gain, base):
     """The 2000-th is 1e-2000 and 1e602."""
     logs = simplified_gru(u, r, init, 4, gain, 1, 2000).log10_norm
     np.testing.assert_allclose(logs, np.arange(2001) * math.log10(base), rtol=0, atol=1e-10)
@@ -67,7 +67,7 @@ def test_powers_in_closed_form_beyond_float64(u, r, init, gain, base):
 
 @pytest.mark.parametrize("reset", ["after", "before"])
 @pytest.mark.parametrize(("u", "r"), [(0.1, 1 - 1e-9), (0.5, 0.5), (0.8, 0.3)])
-def test_it_is_the_jacobian_of_the_gru_at_rest(u, r, reset):
+def test_simplified_gru_matches_gru_jacobian_at_rest(u, r, reset):
     """The kernel's GRU has a tanh and gates that move; at h = 0, x = 0 neither shows.
 
     There tanh' = 1, the gates' own derivatives are multiplied by h - n = 0 and U h = 0 (whatever
@@ -89,6 +89,6 @@ def test_it_is_the_jacobian_of_the_gru_at_rest(u, r, reset):
 
 
 @pytest.mark.parametrize(("u", "r"), [(-0.01, 0.5), (1.01, 0.5), (0.5, -0.01), (0.5, 1.01)])
-def test_gates_outside_their_range_are_refused(u, r):
+def test_simplified_gru_rejects_gates_out_of_range(u, r):
     with pytest.raises(ValueError, match="Gates lie between 0 and 1"):
         simplified_gru(u, r, "gaussian", 3, 1.0, 1, 5)

@@ -96,7 +96,7 @@ ANGLE = 3e-6
 
 
 @pairwise(cell=CELLS, kind=TRUNCATIONS, loss=LOSSES)
-def test_every_term_and_their_sums(cell, kind, loss):
+def test_terms_and_truncation_match_autograd(cell, kind, loss):
     """Sizes of the terms, which are kept, and that the kept ones are the truncated gradient."""
     experiment = asked(cell, loss, init="orthogonal")
     each, course = all_terms(experiment), truncation(experiment, kind)
@@ -132,7 +132,7 @@ def test_every_term_and_their_sums(cell, kind, loss):
 
 
 @pairwise(steps=[2, 3, 20, 39, 40, 41, 55, 200], kind=TRUNCATIONS, cell=CELLS)
-def test_the_whole_window_is_the_full_gradient(cell, kind, steps):
+def test_truncation_full_window_is_full_gradient(cell, kind, steps):
     """Every k that the slider has where the gradient turns; beyond, as many as a figure needs."""
     result = truncation(asked(cell, steps=steps, gain=0.9), kind)
     short = min(20, steps)
@@ -147,7 +147,7 @@ def test_the_whole_window_is_the_full_gradient(cell, kind, steps):
 
 
 @pytest.mark.parametrize(("gain", "steps"), [(0.1, 250), (0.1, 90), (2.0, 500)])
-def test_terms_of_orthogonal_networks_far_beyond_squares(gain, steps):
+def test_terms_of_orthogonal_networks_match_closed_form(gain, steps):
     """|term| = |e_tau| g^(tau-t) |h_{t-1}|: 1e-250 and 1e300, whose squares float64 has not."""
     experiment = GradientExperiment("linear", steps, 4, "orthogonal", gain, loss="mean")
     net, result = vanishing_gradients.unroll(experiment), terms(experiment, 5)
@@ -164,7 +164,7 @@ def test_terms_of_orthogonal_networks_far_beyond_squares(gain, steps):
 
 
 @pytest.mark.parametrize("cell", ["rnn", "lstm", "gru"])
-def test_a_long_sequence_is_shown_in_strides(cell):
+def test_terms_of_long_sequence_use_strides(cell):
     """A hundred rows at most; each is what the pullback of that one error gives."""
     experiment = asked(cell, steps=230)
     net, result = vanishing_gradients.unroll(experiment), terms(experiment, 10)
@@ -186,7 +186,7 @@ def test_a_long_sequence_is_shown_in_strides(cell):
 
 
 @pairwise(loss=LOSSES, kind=TRUNCATIONS, cell=["linear", "relu"])
-def test_exploding_gradients_keep_their_angles(cell, kind, loss):
+def test_truncation_of_exploding_gradients_stays_finite(cell, kind, loss):
     """Gain 2, until the state leaves float64: gradients whose square is beyond it, no warning."""
     for init in ("orthogonal", "radius"):
         experiment = GradientExperiment(cell, 700, 8, init, 2.0, loss=loss)
@@ -199,7 +199,7 @@ def test_exploding_gradients_keep_their_angles(cell, kind, loss):
 
 
 @pytest.mark.parametrize("kind", TRUNCATIONS)
-def test_a_growing_orthogonal_network_in_closed_form(kind):
+def test_truncation_of_growing_network_matches_closed_form(kind):
     """W = 2 I in one unit, 480 steps, last loss: every term has the size 2^(T-t) |h_{t-1}| |e|.
 
     A window of k keeps the sum of the last k; the ratio to the whole is exact in any scale.
@@ -238,7 +238,7 @@ def outcomes(experiment: GradientExperiment, stop: float) -> tuple[np.ndarray, n
 
 @pytest.mark.parametrize("cell", ["rnn", "lstm", "gru"])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_single_draws_are_outcomes(cell, loss):
+def test_randomized_single_draws_match_enumerated_outcomes(cell, loss):
     """One draw is one of the 256 possible gradients, and how often is their probability."""
     experiment, stop = asked(cell, loss), 0.3
     probability, distance = outcomes(experiment, stop)
@@ -253,7 +253,7 @@ def test_single_draws_are_outcomes(cell, loss):
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_the_mean_of_many_draws_is_the_full_gradient(cell):
+def test_randomized_mean_is_unbiased(cell):
     """Unbiased: E |mean of n - full|^2 = V / n with the exact V, for every n, seed by seed.
 
     A bias b would leave b^2 for every n. 4 standard errors: |mean - full| < 4 sqrt(V / n). The
@@ -271,7 +271,7 @@ def test_the_mean_of_many_draws_is_the_full_gradient(cell):
 
 
 @pytest.mark.parametrize(("stop", "window"), [(0.1, 9), (0.2, 5), (0.3, 3), (0.6, 2), (0.9, 1)])
-def test_fixed_truncation_for_comparison(stop, window):
+def test_randomized_fixed_matches_truncated_window(stop, window):
     """The terms beyond the window of the expected length, round(1 / stop), are what is missing."""
     result, each = randomized(asked("gru"), stop, 2), all_terms(asked("gru"))
     lost = each[np.tri(STEPS, k=-window, dtype=bool)].sum(0)
@@ -280,7 +280,7 @@ def test_fixed_truncation_for_comparison(stop, window):
     assert result.fixed == pytest.approx(gap, abs=1e-7)  # the root of rounding at the full one
 
 
-def test_draws_depend_on_their_seed_alone():
+def test_randomized_depends_only_on_seed():
     item, again, other = (randomized(asked("rnn"), 0.2, 64, seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(item.error, again.error)
     assert (item.error != other.error).any()
@@ -299,6 +299,6 @@ def test_draws_depend_on_their_seed_alone():
         ("The full gradient is zero", lambda: randomized(asked("rnn", steps=1), 0.2, 4)),
     ],
 )  # fmt: skip
-def test_what_has_no_truncation_is_refused(words, call):
+def test_truncation_functions_reject_bad_arguments(words, call):
     with pytest.raises(ValueError, match=words):
         call()

@@ -273,7 +273,7 @@ def test_frequency(minilm):
     assert fill.frequency("minilm").min() == 1
 
 
-def test_guesses(minilm, folder):
+def test_guesses_report_rank_and_probability(minilm, folder):
     guesser = fill_head.head("minilm")
     tokens = texts.tokens(guesser, SENTENCE)
     index = tokens.pieces.index("good")

@@ -79,7 +79,7 @@ def ended(condition, seconds: float = 10.0) -> bool:
     return bool(condition())
 
 
-def test_neither_the_package_nor_the_app_imports_ray():
+def test_import_of_package_and_app_does_not_load_ray():
     script = """
         import sys
         import seqviz, seqviz.lessons, seqviz.jobs, seqviz.models.forward_cache
@@ -95,7 +95,7 @@ def test_neither_the_package_nor_the_app_imports_ray():
     assert done.returncode == 0, done.stderr
 
 
-def test_nothing_is_asked_where_nobody_wants_it(monkeypatch):
+def test_client_begin_does_nothing_without_setting(monkeypatch):
     monkeypatch.delenv("SEQVIZ_ENGINE", raising=False)
     assert client.begin() is None
     assert forward_cache.remote_forward is queue.remote_executor is placement.remote_state is None
@@ -104,7 +104,7 @@ def test_nothing_is_asked_where_nobody_wants_it(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "value"), [("SEQVIZ_ENGINE", "ray"), ("SEQVIZ_REDIS_URL", "redis://:word@host:6379")]
 )
-def test_without_its_packages_the_app_says_what_to_install(monkeypatch, name, value):
+def test_settings_without_packages_name_requirements_file(monkeypatch, name, value):
     monkeypatch.setenv(name, value)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match=r"pip install -r requirements-ray\.txt"):
@@ -131,7 +131,7 @@ def test_without_its_packages_the_app_says_what_to_install(monkeypatch, name, va
         ("", "sys.exit(1)", "disconnected"),
     ],
 )
-def test_without_an_answer_the_text_is_read_here(pretend, how, then, reason):
+def test_engine_falls_back_to_local_forward(pretend, how, then, reason):
     engine = pretend(how, then, wait=not how)
     if how:
         assert ended(lambda: engine.state == reason and engine._child)
@@ -144,7 +144,7 @@ def test_without_an_answer_the_text_is_read_here(pretend, how, then, reason):
     assert counts(engine, "forward") == {reason: 1}
 
 
-def test_a_deployment_of_another_version_is_said_and_not_asked(pretend, caplog):
+def test_engine_skips_incompatible_deployment_and_logs_once(pretend, caplog):
     """Of another model it may be this one: that is asked."""
     other = (
         "made = Cluster\nCluster = lambda *known: made(*known[:4], {'gpt2': 1}, 0, {'minilm': 'x'})"
@@ -168,7 +168,7 @@ def test_a_deployment_of_another_version_is_said_and_not_asked(pretend, caplog):
     )
 
 
-def test_a_node_of_another_version_is_said_once(pretend, jobs, caplog, tmp_path):
+def test_engine_logs_incompatible_node_once(pretend, jobs, caplog, tmp_path):
     engine = pretend(then="line.send((number, 'incompatible', 'y'))")
     with caplog.at_level("WARNING", client.__name__):
         for n in (1, 2):
@@ -183,7 +183,7 @@ def test_a_node_of_another_version_is_said_once(pretend, jobs, caplog, tmp_path)
     )
 
 
-def test_after_a_slow_answer_the_next_is_not_waited_for(pretend):
+def test_engine_does_not_wait_again_after_slow_answer(pretend):
     engine = pretend()
     forward_cache.read("minilm", TEXT)
     assert engine.state == "degraded"
@@ -193,7 +193,7 @@ def test_after_a_slow_answer_the_next_is_not_waited_for(pretend):
     assert counts(engine, "forward") == {"degraded": 2}
 
 
-def test_a_probe_finds_that_a_silent_cluster_is_back(pretend, monkeypatch):
+def test_engine_probe_reconnects_silent_cluster(pretend, monkeypatch):
     """No visitor's request is spent on that: what is asked meanwhile is computed here at once."""
     monkeypatch.setattr(client, "REST_SECONDS", 0.3)
     engine = pretend("", "line.send((number, 'done', 'here')) if number > 3 else None")
@@ -207,7 +207,7 @@ def test_a_probe_finds_that_a_silent_cluster_is_back(pretend, monkeypatch):
     assert engine.forward("minilm", None, forward_cache.OWN, None) == "here"
 
 
-def test_who_waits_for_the_cluster_holds_no_place_of_this_machine(pretend):
+def test_engine_wait_yields_draw_slot(pretend):
     """Others are drawn meanwhile: as many wait as there are places."""
     pretend()
     queue = scheduler.DrawQueue()
@@ -232,13 +232,13 @@ def test_who_waits_for_the_cluster_holds_no_place_of_this_machine(pretend):
     assert min(waited) - began > 0.9
 
 
-def test_a_model_that_is_not_deployed_is_no_failure(pretend):
+def test_engine_does_not_count_missing_model_as_failure(pretend):
     engine = pretend()
     assert engine.forward("gpt2", None, forward_cache.OWN, None) is None
     assert not engine.counts
 
 
-def test_a_cluster_that_goes_and_comes_back_is_found_again(pretend):
+def test_engine_reconnects_after_connection_loss(pretend):
     engine = pretend()
     first = engine._child
     first.kill()
@@ -248,7 +248,7 @@ def test_a_cluster_that_goes_and_comes_back_is_found_again(pretend):
     assert engine.connections == 2
 
 
-def test_who_leaves_a_long_reading_does_not_wait_for_the_cluster(pretend):
+def test_engine_forward_aborts_without_waiting_for_cluster(pretend):
     class Gone(Exception):
         pass
 
@@ -263,7 +263,7 @@ def test_who_leaves_a_long_reading_does_not_wait_for_the_cluster(pretend):
 
 
 @pytest.mark.parametrize("then", ["line.send((number, 'unavailable', 'failed'))", "sys.exit(1)"])
-def test_a_training_that_the_cluster_loses_is_done_here_and_says_so(pretend, jobs, tmp_path, then):
+def test_engine_runs_lost_training_locally_with_note(pretend, jobs, tmp_path, then):
     engine = pretend(then=then)
     job = jobs.submit(
         cluster_tasks.count, n=5, mark=str(tmp_path / "runs"), owner="a", device="cpu"
@@ -274,7 +274,7 @@ def test_a_training_that_the_cluster_loses_is_done_here_and_says_so(pretend, job
     assert counts(engine, "training") == {"failed" if "send" in then else "disconnected": 1}
 
 
-def test_a_cluster_without_a_free_processor_is_not_waited_for(pretend, jobs, tmp_path, monkeypatch):
+def test_engine_runs_training_locally_when_cluster_is_full(pretend, jobs, tmp_path, monkeypatch):
     monkeypatch.setattr(client, "FULL_SECONDS", 0.5)
     engine = pretend()
     job = jobs.submit(
@@ -285,9 +285,8 @@ def test_a_cluster_without_a_free_processor_is_not_waited_for(pretend, jobs, tmp
     assert counts(engine, "training") == {"full": 1}
 
 
-def test_a_training_of_a_lost_worker_begins_again_and_a_second_one_is_a_sentence(
-    pretend, jobs, tmp_path
-):
+def test_engine_fails_training_after_second_worker_death(pretend, jobs, tmp_path):
+    """A training of a lost worker begins again; the second loss is reported as worker_died."""
     news = "import pickle; " + "; ".join(
         f"line.send((number, 'news', ({attempt}, 'CPU', [pickle.dumps(({attempt}, 0.5))])))"
         for attempt in (1, 2)
@@ -302,7 +301,7 @@ def test_a_training_of_a_lost_worker_begins_again_and_a_second_one_is_a_sentence
     assert not (tmp_path / "runs").exists()
 
 
-def test_what_leaves_something_in_this_process_stays_here(pretend, jobs, tmp_path):
+def test_engine_keeps_jobs_with_local_side_effects_local(pretend, jobs, tmp_path):
     engine = pretend(then="sys.exit(1)")
     mark = str(tmp_path / "runs")
     for function, position in ((cluster_tasks.leaves, "cpu"), (cluster_tasks.count, "models")):
@@ -314,7 +313,7 @@ def test_what_leaves_something_in_this_process_stays_here(pretend, jobs, tmp_pat
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_there_is_a_sentence_for_every_state_and_note(pretend, monkeypatch, lang):
+def test_engine_states_and_notes_have_messages(pretend, monkeypatch, lang):
     text = Text(lang)
     for state in client.STATES:
         monkeypatch.setattr(placement, "remote_state", lambda state=state: state)
@@ -324,7 +323,7 @@ def test_there_is_a_sentence_for_every_state_and_note(pretend, monkeypatch, lang
         assert text(key)
 
 
-def test_metrics_show_both_sides(pretend):
+def test_engine_metrics_report_state_calls_and_processors(pretend):
     from seqviz.ui.app import collectors
 
     engine = pretend(then="line.send((number, 'unavailable', 'full'))")

@@ -88,7 +88,7 @@ def check_readings(model: str) -> None:
 
 
 @pytest.mark.usefixtures("reads")
-def test_readings_are_those_of_this_machine(engine):
+def test_cluster_forward_matches_local(engine):
     check_readings("minilm")
     assert engine.counts["forward", "answered"] == 9
     assert engine.cluster.replicas == {"minilm": 1}
@@ -99,7 +99,7 @@ def test_readings_are_those_of_this_machine(engine):
     attention.head, attention.mosaic, attention.tensor,
     *(partial(attention.average, over=over) for over in attention.AVERAGES),
 ])  # fmt: skip
-def test_of_a_long_text_what_is_drawn_travels_and_not_all_that_was_made_for_it(engine, draw):
+def test_cluster_sends_only_drawn_part_of_long_text(engine, draw):
     result = draw("minilm", LONG)
     sent = engine.bytes["forward"]
     assert engine.counts["forward", "answered"] == 2  # the reading without its weights; then this
@@ -131,7 +131,7 @@ def near(result, mine) -> None:
 
 
 @pytest.mark.nightly
-def test_of_several_replicas_the_one_that_has_read_a_long_text_is_asked_again(monkeypatch):
+def test_cluster_routes_repeated_text_to_same_replica(monkeypatch):
     with cluster(2) as two:
         for name, value in two.environment.items():
             monkeypatch.setenv(name, value)
@@ -150,9 +150,8 @@ def test_of_several_replicas_the_one_that_has_read_a_long_text_is_asked_again(mo
             engine.close()
 
 
-def test_equal_trainings_of_two_app_replicas_are_one_and_a_later_one_is_kept(
-    engine, replicas, tmp_path
-):
+def test_cluster_shares_equal_trainings_across_app_replicas(engine, replicas, tmp_path):
+    """Equal trainings of two app replicas run once, and a later one gets the cached result."""
     mark = str(tmp_path / "runs")
     jobs = [
         replica.submit(cluster_tasks.count, n=60, mark=mark, owner="a", device="cpu")
@@ -172,9 +171,7 @@ def test_equal_trainings_of_two_app_replicas_are_one_and_a_later_one_is_kept(
     assert (tmp_path / "runs").read_text() == "begun\n"
 
 
-def test_a_cancelled_training_stops_within_a_second_here_and_its_process_soon(
-    engine, replicas, tmp_path
-):
+def test_cluster_cancel_stops_job_and_remote_process(engine, replicas, tmp_path):
     mark = tmp_path / "runs"
     job = replicas[0].submit(cluster_tasks.silent, mark=str(mark), owner="a", device="cpu")
     while not mark.exists():
@@ -189,7 +186,7 @@ def test_a_cancelled_training_stops_within_a_second_here_and_its_process_soon(
 
 
 @pytest.mark.nightly
-def test_what_a_training_refuses_arrives_as_it_was_said(engine, replicas):
+def test_cluster_passes_training_error_unchanged(engine, replicas):
     job = replicas[0].submit(cluster_tasks.refuses, word="x", owner="a", device="cpu")
     assert job.wait(60)
     assert (job.error.code, job.error.details) == ("no_word", {"word": "x"})
@@ -197,7 +194,7 @@ def test_what_a_training_refuses_arrives_as_it_was_said(engine, replicas):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(("times", "state"), [(1, "done"), (2, "failed")])
-def test_a_worker_that_dies_has_one_more_try(engine, replicas, tmp_path, times, state):
+def test_cluster_retries_dead_worker_once(engine, replicas, tmp_path, times, state):
     mark = tmp_path / "runs"
     job = replicas[0].submit(
         cluster_tasks.dies, times=times, mark=str(mark), owner="a", device="cpu"
@@ -232,7 +229,7 @@ else:
 """
 
 
-def test_a_deployment_of_another_version_is_told_apart_until_it_is_this_one(there, engine, caplog):
+def test_cluster_marks_other_version_incompatible_until_redeployed(there, engine, caplog):
     def deploy(version: str) -> None:
         command = [sys.executable, "-c", DEPLOYED, there.address, version]
         subprocess.run(command, env=dict(there.environment), check=True, timeout=150)
@@ -258,7 +255,7 @@ def test_a_deployment_of_another_version_is_told_apart_until_it_is_this_one(ther
 
 
 @pytest.mark.nightly
-def test_without_the_token_nobody_is_let_in(there, monkeypatch, tmp_path):
+def test_cluster_rejects_wrong_token(there, monkeypatch, tmp_path):
     (tmp_path / "token").write_text("0" * 64)
     monkeypatch.setenv("RAY_AUTH_MODE", "token")
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
@@ -269,7 +266,7 @@ def test_without_the_token_nobody_is_let_in(there, monkeypatch, tmp_path):
 
 
 @pytest.mark.nightly
-def test_smollm2_reads_there_as_here_and_a_killed_head_is_replaced(monkeypatch, tmp_path):
+def test_cluster_smollm2_matches_local_and_survives_head_restart(monkeypatch, tmp_path):
     monkeypatch.setattr(forward_cache, "_shelf", forward_cache.ForwardCache())
     with cluster(2) as there:
         for name, value in there.environment.items():
@@ -303,7 +300,7 @@ def test_smollm2_reads_there_as_here_and_a_killed_head_is_replaced(monkeypatch, 
             engine.close()
 
 
-def test_weights_of_a_machine_are_one_file(monkeypatch, tmp_path):
+def test_weights_share_reuses_one_file(monkeypatch, tmp_path):
     """Mapped, bit for bit, once for all processes."""
     from seqviz.integrations.ray import weights
 
@@ -318,7 +315,7 @@ def test_weights_of_a_machine_are_one_file(monkeypatch, tmp_path):
         assert item.equal(before[name])
 
 
-def test_texts_of_about_one_length_share_a_pass_and_short_ones_wait_for_no_long_one(monkeypatch):
+def test_reads_batches_texts_of_similar_length(monkeypatch):
     """In this process, by Ray's own batches."""
     from ray import serve
 

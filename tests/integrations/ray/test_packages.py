@@ -16,19 +16,19 @@ SERVING = ("streamlit", "starlette", "uvicorn", "httptools", "websockets")
 
 
 @pytest.mark.skipif(bool(NO_RAY), reason=NO_RAY)
-def test_ray_changes_no_version_of_what_serves():
+def test_ray_packages_keep_locked_serving_versions():
     lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
     locked = dict(line.split("==") for line in lines if "==" in line)
     assert {name: version(name) for name in SERVING} == {name: locked[name] for name in SERVING}
 
 
-def test_requirements_of_ray_are_held_to_the_locked_versions():
+def test_ray_requirements_apply_constraints():
     lines = (ROOT / "requirements-ray.txt").read_text("utf-8").splitlines()
     assert "-c constraints.txt" in lines
 
 
 @pytest.mark.parametrize("header", ["Cookie: name=Jürgen", "Referer: http://x.example/循环"])
-def test_a_page_whose_headers_are_beyond_ascii_is_connected(header, shared_server):
+def test_server_accepts_websocket_with_non_ascii_header(header, shared_server):
     request = (
         f"GET /_stcore/stream HTTP/1.1\r\nHost: {HOST}:{shared_server.port}\r\n"
         "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"

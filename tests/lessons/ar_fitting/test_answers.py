@@ -47,7 +47,7 @@ def traces(figure):
     return {trace["name"]: trace for trace in reversed(figure.traces)}  # the first of a name
 
 
-def test_decay():
+def test_decay_answer_alternates_in_sign():
     """From 0.8 to -0.8 the theoretical ACF changes its sign at odd lags, and nothing else."""
     acf = [np.array(traces(run("process", phi=phi).figure)["theory"]["y"]) for phi in (0.8, -0.8)]
     np.testing.assert_allclose(np.abs(acf[0]), np.abs(acf[1]), rtol=1e-12)
@@ -60,7 +60,7 @@ def test_decay():
     assert right("decay") == "It alternates in sign; |ρₖ| stays the same"
 
 
-def test_bias():
+def test_bias_answer_matches_sampling_bias():
     settings = {"view": "sampling", "intercept": True, "process__phi": 0.9, "process__n": 50}
     bias, theory = (read("fit", name, **settings) for name in ("bias", "theory_bias"))
     error = float(run("fit", **settings).readouts["bias"].caption.removeprefix("±").strip())
@@ -70,13 +70,13 @@ def test_bias():
     quotes("bias", number(-theory, 2), number(-bias, 2))
 
 
-def test_only_a_stationary_series_starts_in_its_distribution():
+def test_replicate_paths_draws_start_only_if_stationary():
     for phi, spread in ((0.9, (1 - 0.81) ** -0.5), (1.0, 0.0)):
         first = ar.replicate_paths(phi, 50)[:, 0]
         assert first.std() == pytest.approx(spread, rel=0.15)
 
 
-def test_epochs():
+def test_epochs_answer_matches_training_runs():
     short, long = run("networks"), run("networks", preset="text_1000")
     held_out = run("networks", preset="held_out")
     error, line = (float(short.readouts[name].value) for name in ("network_mse", "ols_mse"))
@@ -91,7 +91,7 @@ def test_epochs():
     quotes("epochs", number(error), number(line), ended, minimum, last, epoch, ols)
 
 
-def test_far():
+def test_far_answer_matches_forecast_mean():
     """After 50 steps the forecast is the mean, with the variance of the series."""
     result = run("forecast", horizon=50, process__burn_in=200)
     fan = traces(result.figure)["recursive"]["y"]
@@ -106,13 +106,13 @@ def test_far():
 
 
 @pytest.mark.parametrize("variant", range(5))
-def test_memory(variant):
+def test_memory_answer_matches_hint_formula(variant):
     """The hint: the smallest whole k above log 0.1 / log phi."""
     case, answer, within = lesson.exercises["memory"].variant_of(variant)
     assert abs(floor(log(0.1) / log(case["phi"])) + 1 - answer) < within
 
 
-def test_texts_table():
+def test_texts_table_matches_networks_bench():
     """What stands there of S0's run is what the first run computes."""
     visible = run("networks")
     trace = traces(visible.figure)["RNN, training"]["y"]
@@ -185,7 +185,7 @@ SAYS = (
 
 
 @pytest.mark.parametrize(("bench", "values", "told"), SAYS, ids=str)
-def test_a_sentence_says_what_this_figure_shows(bench, values, told):
+def test_note_matches_figure_in_both_languages(bench, values, told):
     notes = run(bench, **values).notes
     for part in told:
         assert part in notes[0], notes
@@ -194,7 +194,7 @@ def test_a_sentence_says_what_this_figure_shows(bench, values, told):
     assert numbers[0] == numbers[1]
 
 
-def test_the_forecast_of_a_refused_model_says_so():
+def test_real_note_reports_ljung_box_rejection():
     """All 20 values are inside the interval, and yet the model is wrong."""
     for source in ("sunspots", "co2", "elnino"):
         visible = run("real", source=source)
@@ -203,7 +203,7 @@ def test_the_forecast_of_a_refused_model_says_so():
     assert "refuses" not in " ".join(run("real", source="nile").notes)
 
 
-def test_differences_forecast_the_season():
+def test_real_forecast_improves_with_seasonal_differences():
     """By way of seasonal differences the error of CO2 falls to a third and below."""
     errors = [
         float(re.search(r"error is ([\d.]+)", run("real", source="co2", **more).notes[0])[1])
@@ -213,7 +213,7 @@ def test_differences_forecast_the_season():
     assert "difference" not in run("real", source="co2", seasonal=True).readouts
 
 
-def test_a_window_pays_from_the_order_on():
+def test_window_error_drops_at_process_order():
     """Nothing at P = 1, 2, 3 announces it; the table of the texts has the numbers."""
     visible = [run("networks", view="window", window=window).readouts for window in range(1, 11)]
     error = [float(item["network_mse"].value) for item in visible]
@@ -231,7 +231,7 @@ def test_a_window_pays_from_the_order_on():
         assert all(item in table for item in (*payloads, visible[0]["floor"].value))
 
 
-def test_sentences_on_a_network_of_one_s_own():
+def test_networks_note_describes_user_network():
     own = {"preset": "own", "process.n": 50, "epochs": 50}
     say = lesson.benches["networks"].run
     item = say({**own, "view": "map", "cell": "mlp"}, train=True, code=False).notes[0]
@@ -240,17 +240,17 @@ def test_sentences_on_a_network_of_one_s_own():
     assert "over the last 49 values" in several
 
 
-def test_how_many_times_the_line_s_error_is_is_never_one():
+def test_nonlinear_note_states_error_ratio_above_one():
     """It is told from one percent on: two digits would say "1.0 times as much"."""
     assert re.search(r"which is \d\d\.\d times as much", run("nonlinear").notes[1])
 
 
-def test_a_shuffled_series_has_no_memory():
+def test_process_readouts_report_no_memory_when_shuffled():
     visible = run("process", shuffle=True).readouts
     assert (visible["root"].value, visible["memory"].value) == ("0", "0")
 
 
-def test_the_least_error_of_a_line_is_that_of_least_squares():
+def test_slope_errors_minimum_matches_ols():
     for phi in (0.8, 1.2):  # the latter reaches 10¹²
         values = ar.simulate((phi,), n=500, seed=1).values
         start, minimum = ar.slope_errors(values)
@@ -259,12 +259,12 @@ def test_the_least_error_of_a_line_is_that_of_least_squares():
         assert minimum == pytest.approx((residuals**2).mean(), rel=1e-6)
 
 
-def test_the_line_beside_a_network_is_counted_with_its_intercept():
+def test_parameters_readout_counts_line_with_intercept():
     for bench, count in (("networks", 1), ("nonlinear", 2)):
         assert run(bench).readouts["parameters"].caption == f"the line: {count}"
 
 
-def test_the_noise_of_a_shuffled_series_is_its_values():
+def test_sigma_readout_uses_series_deviation_when_shuffled():
     visible = run("fit", process__shuffle=True).readouts["sigma_hat"]
     assert (
         visible.caption
@@ -276,7 +276,7 @@ def test_the_noise_of_a_shuffled_series_is_its_values():
     assert walk.caption == unbroken("σ = ∞")
 
 
-def test_steps_better_than_the_mean_are_counted_where_the_figure_shows_them():
+def test_ahead_note_counts_steps_better_than_mean():
     visible = run("networks", view="ahead")
     network, level = (
         np.array(traces(visible.figure)[name]["y"]) for name in ("RNN", "always the mean")
@@ -293,7 +293,7 @@ def test_steps_better_than_the_mean_are_counted_where_the_figure_shows_them():
 
 
 @pytest.mark.parametrize("source", ["macro_inflation", "macro_unemployment"])
-def test_quarters_stand_in_the_order_of_time(source):
+def test_real_figure_orders_quarters_by_time(source):
     """As names they stood in the order of the traces: the forecast before the history."""
     for view in ("fan", "correlations", "residuals"):
         rendered = traces(run("real", source=source, view=view).figure)
@@ -307,6 +307,6 @@ def test_quarters_stand_in_the_order_of_time(source):
         assert xs == sorted(xs)
 
 
-def test_one_step_ahead_both_forecasts_are_equal():
+def test_real_forecasts_match_at_horizon_one():
     for source in ("sunspots", "nile"):
         assert run("real", source=source, horizon=1).readouts["difference"].value == "0"

@@ -26,7 +26,8 @@ HAVE_A_SERIES = {("process", None), ("real", "correlations"), ("real", "residual
 @pytest.mark.parametrize(
     ("bench", "values"), [(bench, case) for bench, cases in CASES.items() for case in cases]
 )
-def test_a_saved_table_of_the_series_loads_again(bench, values, lang):
+def test_csv_export_loads_again_or_is_rejected(bench, values, lang):
+    """An exported series round-trips; a table with several or short series is rejected."""
     figure = ar_fitting.lesson.benches[bench].run(values, lang).figure
     table = parse(export.csv(figure))
     name = table.numeric_columns[upload.likely(table)]

@@ -45,7 +45,7 @@ def quoted(messages: list[str], numbers: dict[str, str]) -> None:
         assert decimals == {value.removesuffix("%") for value in numbers.values()}, sentence
 
 
-def test_what_a_future_word_gets_when_the_mask_multiplies():
+def test_multiply_answer_matches_leaked_weight():
     options, answer, message = reveals("multiply")
     own = run("by_hand", **LEAK)
     future = run("by_hand", **LEAK | {"key": 2})
@@ -70,7 +70,7 @@ def weight(text: str, layer: int, head: int, key: int) -> str:
     return number(float(visible.readouts["weight"].value))
 
 
-def test_the_pronoun_on_one_sentence_and_on_many():
+def test_pronoun_answer_matches_head_counts():
     options, answer, message = reveals("pronoun")
     result = forward_cache.read("minilm", ENCODER_TEXT)
     assert [result.tokens.pieces[position] for position in (9, 2, 7)] == ["it", "animal", "street"]
@@ -93,7 +93,7 @@ def test_the_pronoun_on_one_sentence_and_on_many():
     })  # fmt: skip
 
 
-def test_one_head_off_and_a_whole_layer():
+def test_ablate_answer_matches_head_and_layer_ablation():
     options, answer, message = reveals("ablate")
     each = run("ablate", view="each")
     change = attention.ablate("minilm", ENCODER_TEXT, "", ((5, 11),))
@@ -113,7 +113,7 @@ def test_one_head_off_and_a_whole_layer():
     })  # fmt: skip
 
 
-def test_the_hint_of_the_exercise_is_accepted():
+def test_weight_exercise_accepts_hint_formula():
     exercise = lesson.exercises["weight"]
     for variant in range(5):
         case, answer, within = exercise.variant_of(variant)
@@ -147,14 +147,14 @@ SENTENCES = [
 
 
 @pytest.mark.parametrize(("bench", "one", "other"), SENTENCES)
-def test_other_numbers_are_another_sentence(bench, one, other):
+def test_note_changes_with_numbers(bench, one, other):
     for language in ("en", "zh"):
         messages = [run(bench, language, **values).notes for values in (one, other)]
         assert messages[0], bench
         assert messages[0] != messages[1]
 
 
-def test_unknown_tokens_are_said_beside_the_text():
+def test_real_note_reports_unknown_tokens():
     for language in ("en", "zh"):
         text = Text(language)
         quiet = run("real", language)
@@ -168,14 +168,14 @@ def test_unknown_tokens_are_said_beside_the_text():
             assert text("attention.note.tokens", count=12, unknown=0) in " ".join(visible.notes)
 
 
-def test_the_head_that_is_off_at_first_is_one_of_every_model_and_is_seen():
+def test_ablate_default_head_exists_in_every_model_and_has_effect():
     layer, head = map(int, lesson.benches["ablate"].declaration().off.split("."))
     assert layer < min(record.layers for record in MODELS.values() if record.layers)
     assert head < min(record.heads for record in MODELS.values() if record.heads)
     assert float(run("ablate").readouts["furthest"].value) > 0.02
 
 
-def test_a_sentence_at_the_end_of_a_control_reads_like_one():
+def test_note_reads_naturally_at_control_ends():
     """Less than half is not most, a word is not named twice, and a share has no minus."""
     own = run("real", view="rollout", layer=0).notes[0]
     assert own.endswith("the largest part of “it”, 52.8%, from itself.")
@@ -196,27 +196,27 @@ def test_a_sentence_at_the_end_of_a_control_reads_like_one():
 
 
 @pytest.mark.usefixtures("smollm2")
-def test_a_text_of_one_token_has_no_others():
+def test_real_note_handles_single_token():
     for language in ("en", "zh"):
         sentence = run("real", language, model="smollm2", decoder="The").notes[0]
         assert sentence == Text(language)("attention.note.mosaic.alone", first="The", heads=270)
 
 
-def test_the_variance_beside_its_theory_is_that_of_what_enters_the_softmax():
+def test_variance_readout_matches_softmax_input():
     """The read-out and the sentence: q · k divided by the temperature, and nothing else."""
     visible = run("scale", quantity="variance", temperature=5.0)
     assert float(visible.readouts["variance"].value) == pytest.approx(64 / 25, rel=0.15)
     assert visible.notes[0].endswith("Theory, not scaled: 2.56.")
 
 
-def test_a_mask_that_looks_ahead_lets_a_token_see_itself():
+def test_reverse_mask_includes_own_token():
     tokens = 15
     visible = run("masks", kind="reverse").notes[0]
     assert visible.startswith(f"{tokens * (tokens + 1) // 2} of {tokens**2} cells")
     assert "自己" in Text("zh")("attention.option.kind.reverse")
 
 
-def test_what_is_rounding_is_no_change():
+def test_masks_note_ignores_rounding():
     """Padding that the model is told about moves tokens by 1e-13."""
     payload = run("masks", kind="own", pads=8)
     assert payload.notes[0].endswith("Nothing has changed.")
@@ -226,14 +226,14 @@ def test_what_is_rounding_is_no_change():
     assert "Nothing" not in run("masks", kind="own", pads=8, told=False).notes[0]
 
 
-def test_one_of_two_equal_tokens_is_named_with_its_place():
+def test_note_names_repeated_token_with_position():
     visible = run("masks")
     assert "“the” (token 2)" in visible.notes[0] or "“the” (token 7)" in visible.notes[0]
     assert "“because” moves" in run("ablate").notes[0]
 
 
 @pytest.mark.parametrize("quantity", ["entropy", "largest", "gradient", "variance"])
-def test_the_sentence_on_scaling_is_about_what_the_figure_shows(quantity):
+def test_scale_note_matches_displayed_quantity(quantity):
     result = saturation()
     written = percent if quantity == "largest" else number
     row = getattr(result, quantity)[:, result.d_k == 64].ravel()
@@ -244,7 +244,7 @@ def test_the_sentence_on_scaling_is_about_what_the_figure_shows(quantity):
     assert ("6.25%" in sentence) == (quantity == "largest")
 
 
-def test_the_value_of_the_first_token_is_small():
+def test_mosaic_value_norm_is_small_for_first_token():
     """The prose: much weight on [CLS], little of the values."""
     result = attention.mosaic("minilm", ENCODER_TEXT)
     heads = [(layer, head) for layer in range(1, 6) for head in range(12)]

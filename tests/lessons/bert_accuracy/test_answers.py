@@ -81,20 +81,20 @@ def rate() -> int:
 COMPUTED = {"half": half, "padding": padding, "direction": direction, "rate": rate}
 
 
-def test_every_question_is_here():
+def test_questions_all_checked():
     request = {key.split(".")[0] for key in Text("en").table("bert_accuracy.predict")}
     assert request == set(ASKED) == set(COMPUTED)
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_the_marked_answer_is_the_computed_one(name):
+def test_predict_answer_matches_bench(name):
     for lang in LANGUAGES:
         assert int(Text(lang)(f"bert_accuracy.predict.{name}.answer")) == COMPUTED[name]()
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("name", ASKED)
-def test_a_reveal_quotes_what_the_page_shows(name, lang):
+def test_reveal_quotes_bench_numbers(name, lang):
     messages: list[str] = []
     for bench, values in (ASKED[name], *ALSO.get(name, ())):
         visible = lesson.benches[bench].run(values, lang)
@@ -119,7 +119,7 @@ def by_the_hint(name: str, given: Mapping[str, Any]) -> float:
 
 
 @pytest.mark.parametrize("name", lesson.exercises)
-def test_the_hint_gives_the_accepted_answer(name):
+def test_exercise_accepts_hint_formula(name):
     exercise = lesson.exercises[name]
     for variant in range(len(exercise.cases)):
         given, answer, tolerance = exercise.variant_of(variant)
@@ -129,7 +129,7 @@ def test_the_hint_gives_the_accepted_answer(name):
             assert more == pytest.approx(answer / 2, rel=0.05)
 
 
-def test_the_simpler_interval_is_not_always_the_narrower():
+def test_wald_interval_is_often_wider_and_can_exceed_one():
     """What the hint says of it: it can leave [0, 1]. In most cases posed it is the wider one."""
     wider = 0
     for case in lesson.exercises["margin"].cases:
@@ -176,7 +176,7 @@ SENTENCES = (
 
 
 @pytest.mark.parametrize(("bench", "key", "values", "other"), SENTENCES)
-def test_other_numbers_another_sentence(bench, key, values, other):
+def test_note_changes_with_numbers(bench, key, values, other):
     for language in LANGUAGES:
         item = said(bench, key, language, **values)
         assert item, key
@@ -185,21 +185,21 @@ def test_other_numbers_another_sentence(bench, key, values, other):
             assert lesson.benches[bench].run(other, language).notes
 
 
-def test_where_nothing_is_won_back_the_sentence_does_not_say_so():
+def test_knife_note_reports_nothing_masked_at_share_zero():
     assert said("knife", "fall.none_masked", share=0)
     assert not said("knife", "fall.null", share=0)
     assert not said("knife", "fall.shown", share=0)
     assert not said("knife", "fall.none_masked", share=5)
 
 
-def test_a_system_is_not_compared_with_itself():
+def test_compare_note_reports_identical_systems():
     same = {"view": "paired", "first": "lstm", "second": "lstm"}
     assert said("compare", "same_system", **same)
     assert lesson.benches["compare"].run(same, "en").readouts["needed"].value == "∞"
     assert not said("compare", "same_system", **same | {"second": "gru"})
 
 
-def test_a_sentence_longer_than_the_padded_length_is_not_padded():
+def test_padding_note_reports_text_that_fills_length():
     long = {"view": "own", "text": "A good film. " * 12}
     assert "50 tokens" in said("padding", "own_pads.none", length=32, **long)
     assert not said("padding", "own_pads.none", length=64, **long)
@@ -208,7 +208,7 @@ def test_a_sentence_longer_than_the_padded_length_is_not_padded():
     assert not said("padding", "own_pads.none", view="own", length=32)
 
 
-def test_a_treatment_that_no_token_gets_is_not_said(monkeypatch):
+def test_fill_note_omits_treatments_without_tokens(monkeypatch):
     """Every selected token is masked: the sentence has no dash for those replaced or left alone."""
 
     def fill_in(settings: FillSettings, model: str, device: str) -> FillIn:
@@ -221,24 +221,24 @@ def test_a_treatment_that_no_token_gets_is_not_said(monkeypatch):
         assert "–" not in visible.notes[0]
 
 
-def test_one_in_so_many_is_less_than_half():
+def test_count_note_states_one_in_n_only_for_small_shares():
     assert said("count", "trained.one", regime="top", network="minilm", layers=6)
     assert not said("count", "trained.one", regime="top", layers=12)
 
 
-def test_each_regime_opens_with_the_run_that_is_there():
+def test_tune_bench_opens_with_shipped_run_per_regime():
     for regime in ("top", "lora", "all"):
         assert lesson.benches["tune"].run({"regime": regime}, "en").readouts["trained"].value
 
 
-def test_two_heads_that_chance_tells_apart_are_no_shift():
+def test_knife_note_claims_no_shift_between_similar_heads():
     """All words masked: each head has one answer for everything, and p is 0.195."""
     assert said("knife", "fall.null", share=100)
     assert not said("knife", "fall.shown", share=100)
     assert said("knife", "fall.shown", share=95)
 
 
-def test_systems_without_a_seed_are_those_whose_training_draws_nothing():
+def test_systems_without_seed_train_deterministically():
     texts, positive = [f"good {n % 7} film" for n in range(60)], np.arange(60) % 2 == 0
     item, other = (baselines.bag_of_words() for _ in range(2))
     np.random.seed(0)
@@ -248,7 +248,7 @@ def test_systems_without_a_seed_are_those_whose_training_draws_nothing():
     assert systems.WITHOUT_SEED == ("bag_of_words",)
 
 
-def test_the_network_knows_films_and_no_foxes():
+def test_guesses_rank_film_high_and_fox_low():
     text = "The quick brown fox jumps over the lazy dog."
     result = fill.guesses("minilm", text, 4, seed=lesson.benches["guess"].declaration().seed)
     assert result.truth == "fox"
@@ -256,13 +256,13 @@ def test_the_network_knows_films_and_no_foxes():
     assert result.rank_of("mask") > 10_000
 
 
-def test_one_system_beside_itself_has_no_list_of_differences():
+def test_compare_note_lists_differences_only_for_two_systems():
     for second, listed in (("all", False), ("head_mean", True)):
         visible = lesson.benches["compare"].run({"view": "paired", "second": second})
         assert any("P(positive)" in note for note in visible.notes) is listed
 
 
-def test_a_random_head_that_is_a_guess_is_no_warning(monkeypatch):
+def test_compare_note_omits_warning_for_random_head_near_chance(monkeypatch):
     """The sentence follows from the answers: five seeds that are right on about half."""
     existing = systems.answers()
     half = np.where(np.arange(len(systems.truth())) % 2, systems.truth(), ~systems.truth())
@@ -273,7 +273,7 @@ def test_a_random_head_that_is_a_guess_is_no_warning(monkeypatch):
     assert not said("compare", "random_seeds")
 
 
-def test_the_best_of_a_search_may_do_better_in_the_test():
+def test_search_note_follows_sign_of_test_difference():
     """Which of the two sentences stands is the sign of the difference."""
     for method in ("grid", "random", "bayes"):
         visible = lesson.benches["search"].run({"method": method})

@@ -62,13 +62,13 @@ def stops(control: Control) -> Iterator[object]:
             yield from (0, 1, 42, 9999)
 
 
-def test_the_sample_has_every_kind_of_control():
+def test_sample_has_every_control_kind():
     assert {type(c) for c in CONTROLS.values()} == {Slider, SelectSlider, Choice, Toggle, Seed}
     assert set(REFUSED) == set(CONTROLS)
 
 
 @pytest.mark.parametrize("name", list(CONTROLS))
-def test_a_link_brings_back_every_stop(name):
+def test_parse_round_trips_every_stop(name):
     control = CONTROLS[name]
     tried = 0
     for value in stops(control):
@@ -89,7 +89,7 @@ def test_a_link_brings_back_every_stop(name):
 @pytest.mark.parametrize(
     ("name", "raw"), [(name, raw) for name, texts in REFUSED.items() for raw in texts]
 )
-def test_a_link_with_another_value_is_refused(name, raw):
+def test_parse_rejects_invalid_value(name, raw):
     with pytest.raises((ValueError, KeyError)):
         CONTROLS[name].parse(raw)
 
@@ -111,11 +111,11 @@ def test_a_link_with_another_value_is_refused(name, raw):
         (("ols", "exact_ml"), "ols+exact_ml"),
     ],
 )
-def test_encoded(value, text):
+def test_encoded_formats_value_for_link(value, text):
     assert encoded(value) == text
 
 
-def test_every_control_has_both_ends():
+def test_bounds_returns_both_ends():
     tried = {name: list(control.bounds()) for name, control in CONTROLS.items()}
     assert tried["phi"] == [-1.2, 1.2]
     assert tried["order"] == [1, 5]
@@ -126,7 +126,7 @@ def test_every_control_has_both_ends():
     assert tried["seed"] == [0, 9999]
 
 
-def test_a_permalink_says_what_differs():
+def test_permalink_contains_only_changed_values():
     assert permalink("t.b", Sample()) == {}
     changed = dataclasses.replace(Sample(), phi=-0.5, methods=("ols",), shuffle=True, n=5000)
     assert permalink("t.b", changed) == {
@@ -137,7 +137,7 @@ def test_a_permalink_says_what_differs():
     }
 
 
-def test_a_permalink_brings_the_instance_back():
+def test_permalink_round_trips_instance():
     changed = dataclasses.replace(Sample(), figure="map", order=3, rate=0.1, second=0.05, seed=7)
     link = permalink("t.b", changed)
     values = {key.removeprefix("t.b."): raw for key, raw in link.items()}
@@ -145,7 +145,7 @@ def test_a_permalink_brings_the_instance_back():
     assert again == changed
 
 
-def test_a_declaration_is_a_plain_dataclass():
+def test_declaration_is_frozen_dataclass():
     """A page or a notebook can make one without a screen."""
     sample = Sample(phi=0.1)
     assert sample.order == 1
@@ -173,5 +173,5 @@ def test_a_declaration_is_a_plain_dataclass():
         ({}, {"view": "map"}, True),
     ],
 )
-def test_on_what_a_control_stands(wanted, values, applies):
+def test_on_matches_required_values(wanted, values, applies):
     assert on(**wanted)(values) is applies

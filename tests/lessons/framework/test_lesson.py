@@ -71,7 +71,7 @@ def training(p: Source, show) -> None:
     show.metrics(variance=str(len(result)))
 
 
-def test_a_bench_gives_everything_as_data():
+def test_bench_returns_figure_readouts_and_notes():
     visible = source(phi=0.8)
     path = ar.simulate((0.8,), n=50, seed=1)
     line = ar.fit(path.values, 1, "ols")
@@ -83,7 +83,7 @@ def test_a_bench_gives_everything_as_data():
     assert [type(item).__name__ for item in visible.items] == ["Chart", "Metric", "Metric", "Note"]
 
 
-def test_the_code_gives_the_figure_and_the_read_outs_again():
+def test_bench_code_reproduces_figure_and_readouts():
     visible = source(phi=0.8)
     space: dict[str, object] = {}
     exec(visible.code, space)
@@ -93,7 +93,7 @@ def test_the_code_gives_the_figure_and_the_read_outs_again():
     assert visible.code.strip().endswith("figure")
 
 
-def test_a_chinese_figure_says_so_in_its_code():
+def test_bench_code_keeps_figure_language():
     visible = source.run({"phi": 0.3}, language="zh")
     space: dict[str, object] = {}
     exec(visible.code, space)
@@ -101,7 +101,7 @@ def test_a_chinese_figure_says_so_in_its_code():
     assert visible.figure.to_json() != source(phi=0.3).figure.to_json()
 
 
-def test_a_bench_that_builds_on_another_is_given_its_values():
+def test_bench_receives_values_of_upstream_bench():
     visible = look.run({"source.phi": -0.5, "source.n": 30, "kind": "yule_walker", "order": 5})
     assert "simulate((-0.5,), n=30" in visible.code
     assert "3, 'yule_walker'" in visible.code  # 30 values: an order of 3 at most
@@ -114,12 +114,12 @@ def test_a_bench_that_builds_on_another_is_given_its_values():
     [{"phi": 2.0}, {"phi": "x"}, {"no": 1}, {"n": 10.5}],
     ids=["far", "word", "name", "half"],
 )
-def test_values_that_no_control_has_are_refused(values):
+def test_bench_rejects_invalid_values(values):
     with pytest.raises(ValueError):  # noqa: PT011
         source.run(values)
 
 
-def test_long_work_waits_until_somebody_asks_for_it():
+def test_bench_job_waits_until_requested():
     waits = training.run({"n": 12})
     assert waits.figure is None
     assert waits.waits
@@ -130,7 +130,7 @@ def test_long_work_waits_until_somebody_asks_for_it():
     assert "figure = drawn(done, 'x')" in waits.code
 
 
-def test_what_is_not_there_yet_ends_a_body_and_nothing_else():
+def test_bench_stops_at_pending_result():
     class Nothing(LocalHost):
         def training_result(self, function, keywords, so_far):
             return None
@@ -142,12 +142,12 @@ def test_what_is_not_there_yet_ends_a_body_and_nothing_else():
         raise PendingError("a model")
 
 
-def test_filled_values_are_those_of_a_page():
+def test_parse_params_fills_defaults():
     assert controls.parse_params(Source, {"n": 20}) == Source(n=20)
     assert LocalHost({"source": Source(n=20)}).values("source").n == 20
 
 
-def test_a_unit_is_read_from_what_a_property_returns():
+def test_unit_of_reads_property_annotation():
     class Found:
         @property
         def leak(self) -> Share:
@@ -174,20 +174,20 @@ class Counted:
     [((3, 1200), unbroken("3 / 1,200")), (0.17512, "17.5%"), (0.0, "0%"), (float("nan"), "–"),
      (2e-9, unbroken("2.00 × 10⁻⁷%"))],
 )  # fmt: skip
-def test_a_unit_is_read_from_a_field(value, wanted):
+def test_unit_of_reads_field_annotation(value, wanted):
     counted = Counted((1, 2), 0.1)
     name = "off" if isinstance(value, tuple) else "moved"
     assert format_value(value, unit_of(type(counted), name)) == wanted
     assert format_value(0.5, unit_of(type(counted), "plain")) == "0.500"
 
 
-def test_a_chart_knows_where_its_numbers_come_from():
+def test_chart_has_live_provenance():
     (chart,) = source().of(Chart)
     assert chart.provenance.kind == "live"
 
 
 @pytest.mark.parametrize("slug", [record.slug for record in catalog.LESSONS])
-def test_every_bench_of_a_lesson_is_a_function_of_its_package(slug):
+def test_lesson_package_exports_every_bench(slug):
     package = getattr(lessons, slug)
     offered = {bench.name for bench in vars(package).values() if isinstance(bench, Bench)}
     assert offered == package.lesson.benches.keys()

@@ -84,12 +84,12 @@ ANSWERS = {
 }
 
 
-def test_every_question_is_here():
+def test_questions_all_checked():
     assert set(ANSWERS) == set(WORDS["en"]["predict"]) == set(WORDS["zh"]["predict"])
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_the_marked_option_is_what_the_bench_computes(name):
+def test_predict_answer_matches_bench(name):
     computed, bench, values, quoted = ANSWERS[name]
     answer = computed()
     for lang in LANGUAGES:
@@ -99,13 +99,13 @@ def test_the_marked_option_is_what_the_bench_computes(name):
         assert quoted <= set(told(bench, values, lang)), lang
 
 
-def test_the_reveal_on_quotation_marks_names_features_that_are_found_again():
+def test_quotes_reveal_names_features_that_replicate():
     for feature in ("in_word", "vowel"):
         out = run("meaning", {"feature": feature})
         assert any(words_of(lesson, "note.meaning.holds", "en").fullmatch(n) for n in out.notes)
 
 
-def test_the_formula_of_the_hint_is_accepted():
+def test_hint_formula_gives_accepted_answer():
     task = lesson.exercises["constant"]
     for variant in range(len(task.cases)):
         case, answer, within = task.variant_of(variant)
@@ -134,7 +134,7 @@ OTHER = (  # bench, settings, other settings, the sentences that must be other o
 
 
 @pytest.mark.parametrize(("place", "row"), enumerate(OTHER))
-def test_a_sentence_is_another_one_where_the_numbers_are_others(place, row):
+def test_note_changes_with_numbers(place, row):
     bench, item, other, keys = row
     lang = LANGUAGES[place % 2]
     first, second = (run(bench, values, lang).notes for values in (item, other))
@@ -175,13 +175,13 @@ ENDS = (  # bench, settings, what is said, what is not
 
 
 @pytest.mark.parametrize(("bench", "values", "said", "unsaid"), ENDS)
-def test_a_sentence_holds_at_the_ends(bench, values, said, unsaid):
+def test_note_stays_correct_at_control_ends(bench, values, said, unsaid):
     notes = " ".join(run(bench, values).notes)
     assert said in notes, notes
     assert unsaid not in notes, notes
 
 
-def test_a_property_that_only_grows_is_not_moved_along_a_text():
+def test_features_exclude_position():
     """A ramp moved around is two ramps: it is no longer the position, nor a chance of it."""
     assert "position" not in searching.FEATURES
     assert not searching.comes_back("position", list("a film"))
@@ -191,7 +191,7 @@ def test_a_property_that_only_grows_is_not_moved_along_a_text():
 
 
 @pytest.mark.parametrize("kind", tasks.TASKS)
-def test_a_little_job_has_no_words_to_compare_a_unit_with(kind):
+def test_watch_compares_tiny_task_with_position_only(kind):
     """Whatever was chosen for a text: its units are held against the position alone."""
     item, other = (
         run("watch", {"kind": kind, "feature": f}).readouts for f in ("vowel", "in_word")
@@ -206,14 +206,14 @@ def test_a_little_job_has_no_words_to_compare_a_unit_with(kind):
     assert request["step"].top(declared) == last
 
 
-def test_with_flight_the_lstm_rises_too_and_the_gru_does_not():
+def test_expect_bits_rise_with_singular_noun_for_lstm_only():
     names = ("characters_lstm", "characters_gru")
     for noun, both in (("flights", (True, True)), ("flight", (True, False))):
         bits = gates.expect(names, f"The {noun}", "was", "were").bits
         assert tuple(bits[:, 1] > bits[:, 0]) == both
 
 
-def test_the_seed_is_asked_for_only_where_it_does_something():
+def test_seed_control_shown_only_where_used():
     seed = dict(controls(lesson.benches["learn"].declaration))["seed"]
     for view in ("training", "gates", "longer"):
         assert seed.when({"view": view}) == (view != "longer")
@@ -221,7 +221,7 @@ def test_the_seed_is_asked_for_only_where_it_does_something():
     assert item == other
 
 
-def test_the_table_of_the_texts_quotes_the_cards_and_the_counts():
+def test_texts_table_quotes_cards_and_counts():
     cards = {cell: checkpoints.card(f"characters_{cell}") for cell in ("gru", "lstm")}
     counted = read(run("size", {}))
     for lang in LANGUAGES:
@@ -233,14 +233,14 @@ def test_the_table_of_the_texts_quotes_the_cards_and_the_counts():
         assert {counted[f"count_{cell}"] for cell in ("rnn", "gru", "lstm")} <= set(quoted)
 
 
-def test_every_bench_says_something_of_its_figure():
+def test_every_bench_has_note():
     for name, bench in lesson.benches.items():
         notes = [item.kind for item in bench.run({}, code=False).items if hasattr(item, "sentence")]
         assert "note" in notes or any(kind != "caption" for kind in notes), name
 
 
 # ------------------------------------------------------------ what the questions rest on, by itself
-def test_how_far_each_counts_by_reading_every_string():
+def test_count_network_masters_strings_up_to_limit():
     """By hand: the string is read symbol by symbol, and the next symbol compared."""
     for cell, farthest in (("lstm", 14), ("gru", 8)):
         network = checkpoints.load(f"count_{cell}")
@@ -254,7 +254,7 @@ def test_how_far_each_counts_by_reading_every_string():
         assert not mastered(farthest + 1)
 
 
-def test_always_b_is_better_than_the_gru_at_twice_the_length():
+def test_count_gru_loses_to_majority_at_double_length():
     batch = tasks.draw("count", 32, 2000, np.random.RandomState(12345))
     card = checkpoints.card("count_gru")
     always_b = (batch.answers == 1)[batch.scored].mean()

@@ -21,13 +21,13 @@ from tests.lessons import quiz_helpers, textbook_rows
 of, message = (partial(item, "gpt") for item in (quiz_helpers.of, quiz_helpers.says))
 
 
-def test_every_question_is_looked_at_here():
+def test_questions_all_have_a_test_here():
     there = {key.split(".")[0] for key in Text("en").table("gpt.predict")}
     assert there == {"greedy", "human", "again", "shots"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_how_probable_the_greedy_text_is(language, smollm2):
+def test_greedy_answer_matches_text_probability(language, smollm2):
     result = precomputed.result(
         "ways", model=DECODER, text=STORY, steps=8, beams=3, penalty=1.0, seed=0
     )
@@ -51,7 +51,7 @@ def test_how_probable_the_greedy_text_is(language, smollm2):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_who_surprises_the_model(language):
+def test_human_answer_matches_surprisal_order(language):
     result = precomputed.result("by_method", model=DECODER)
     order = sorted(METHODS, key=lambda method: result.mean(method).mean)
     assert order == ["beam", "greedy", "nucleus", "plain", "human", "hot"]
@@ -73,7 +73,7 @@ def test_who_surprises_the_model(language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("method", METHODS[1:])
-def test_what_people_cost_is_split_into_expected_and_misfit(method, language):
+def test_likely_note_splits_human_bits_into_entropy_and_gap(method, language):
     result = precomputed.result("by_method", model=DECODER)
     visible = textbook_rows.said(lesson, "likely", {"method": method}, language)
     people, expected = result.mean("human").mean, result.entropy_of("human")
@@ -83,7 +83,7 @@ def test_what_people_cost_is_split_into_expected_and_misfit(method, language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_a_repeated_sentence_costs(language, smollm2):
+def test_again_answer_matches_repetition_probability(language, smollm2):
     result = repeated(DECODER, AGAIN)
     assert result.probability(12) > 0.95
     assert int(of("again", "answer", language)) == 2
@@ -91,7 +91,7 @@ def test_what_a_repeated_sentence_costs(language, smollm2):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_examples_do(language):
+def test_shots_answer_matches_accuracy_gain(language):
     result = precomputed.result("few_shots", model=DECODER)
     maximum, none = ("right", AMOUNTS[-1]), ("right", 0)
     gain = 100 * result.gain(maximum, none)
@@ -105,7 +105,7 @@ def test_what_examples_do(language):
     )  # fmt: skip
 
 
-def test_the_exercise_counts_the_passes():
+def test_readings_exercise_matches_token_sum():
     exercise = lesson.exercises["readings"]
     for variant, case in enumerate(exercise.cases):
         _, answer, _ = exercise.variant_of(variant)

@@ -53,12 +53,12 @@ ROWS = {
 
 
 @textbook_rows.each(ROWS)
-def test_a_row_is_live(row, language, smollm2):
+def test_row_is_live(row, language, smollm2):
     textbook_rows.live(lesson, ROWS[row], language)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_table_names_every_discrepancy(language):
+def test_rows_table_names_every_discrepancy(language):
     rows = Text(language).items("gpt.texts.rows")
     for named in ("D-54", "D-55", "D-56", "D-70", "D-78"):
         assert any(named in str(row) for row in rows), named
@@ -68,7 +68,7 @@ SHIPPED = {"futures": {}, "likely": {}, "again": {"view": "loop"}, "shots": {}, 
 
 
 @pytest.mark.parametrize("bench", SHIPPED)
-def test_what_came_with_the_app_waits_for_no_model(bench, monkeypatch):
+def test_bench_renders_precomputed_result_without_model(bench, monkeypatch):
     """In a room without the model and without a hub these figures are there all the same."""
 
     def missing(name: str) -> None:
@@ -79,7 +79,7 @@ def test_what_came_with_the_app_waits_for_no_model(bench, monkeypatch):
     assert visible.of(Chart)[0].provenance.kind == "precomputed"
 
 
-def test_one_prompt_shows_both_labels(smollm2):
+def test_shots_figure_matches_label_readouts(smollm2):
     """The figure has what the read-outs say, and no draw."""
     visible = lesson.benches["shots"].run({"view": "one"})
     colored = visible.figure.data[1]
@@ -97,7 +97,7 @@ def test_one_prompt_shows_both_labels(smollm2):
     assert "u =" not in visible.figure.alt
 
 
-def test_a_summary_has_the_same_tokens_without_its_article(smollm2):
+def test_cost_note_matches_torch_for_summary_without_article(smollm2):
     """Scored in PyTorch, behind the separator alone."""
     visible = lesson.benches["cost"].run({"view": "summary"})
     ids = smollm2.tokenizer(f"\n{SUMMARY}", return_tensors="pt").input_ids
@@ -112,9 +112,7 @@ def test_a_summary_has_the_same_tokens_without_its_article(smollm2):
     ({"view": "training", "document": "Snow"}, "one_token"),
     ({"view": "summary", "summary": ""}, "empty_text"),
 ])  # fmt: skip
-def test_what_has_no_token_to_score_is_said_in_the_reader_s_words(
-    language, values, problem, smollm2
-):
+def test_cost_bench_rejects_text_without_scorable_token(language, values, problem, smollm2):
     with pytest.raises(UserError) as caught:
         lesson.benches["cost"].run(values, language)
     assert to_message(caught.value, Text(language)) == Text(language)(f"problem.{problem}")

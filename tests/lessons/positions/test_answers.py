@@ -36,7 +36,7 @@ def notes(bench: str, values: dict | None = None, language: str = "en") -> str:
 
 # --- what is predicted ----------------------------------------------------------------------------
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_mask_moves_the_words_that_are_marked(language):
+def test_mask_answer_matches_moved_words(language):
     output = lesson.benches["effect"].run({"causal": True}, language)
     bars = output.figure.traces[-1]  # no encoding
     moved = [word for word, y in zip(MARY["first"].split(), bars["y"], strict=True) if y > 1e-9]
@@ -50,7 +50,7 @@ def test_the_mask_moves_the_words_that_are_marked(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_in_binary_sixteen_is_nearer_to_zero_than_to_fifteen(language):
+def test_binary_answer_matches_nearest_code(language):
     binary = simple.code("binary", 32)
     far = {str(at): float(np.linalg.norm(binary[16] - binary[at])) for at in (15, 0)}
     assert marked("binary", language)[0] == min(far, key=lambda at: far[at])
@@ -62,7 +62,7 @@ def test_in_binary_sixteen_is_nearer_to_zero_than_to_fifteen(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_same_offset_has_the_same_dot_product(language):
+def test_neighbors_answer_matches_equal_dot_product(language):
     z = lesson.benches["distance"].run({"view": "matrix"}, language).figure.traces[0]["z"]
     right, others = marked("neighbors", language)
     pairs = {
@@ -76,7 +76,7 @@ def test_the_same_offset_has_the_same_dot_product(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_which_scores_a_shift_changes(language):
+def test_shift_answer_matches_changed_scores(language):
     values = {"view": "shift", "shift": 1000}
     output = lesson.benches["schemes"].run(values, language)
     by = dict(zip(("none", "sinusoidal", "learned", "rotary", "alibi", "t5"),
@@ -92,7 +92,7 @@ def test_which_scores_a_shift_changes(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_without_order_it_writes_the_commonest_letter(language):
+def test_copy_answer_matches_most_frequent_letter(language):
     output = lesson.benches["task"].run({}, language)
     share = float(output.readouts["task_none"].value.removesuffix("%"))
     blind, *_, blind_longer = map(float, re.findall(r"([\d.]+)%", output.notes[-1])[-3:])
@@ -107,7 +107,7 @@ def test_without_order_it_writes_the_commonest_letter(language):
 
 
 # --- the exercise ---------------------------------------------------------------------------------
-def test_the_formula_of_the_hint_is_accepted():
+def test_hint_formula_gives_accepted_answer():
     """The frequency of dimension 2i is base^(-2i/d); the wavelength is 2 pi divided by it."""
     exercise = lesson.exercises["wavelength"]
     for variant, case in enumerate(exercise.cases):
@@ -159,7 +159,7 @@ BOTH = (  # bench, settings, what its sentence says, other settings, what it say
 )  # fmt: skip
 
 
-def test_the_last_bucket_begins_where_the_logarithm_says():
+def test_t5_last_matches_logarithmic_bucket_start():
     """Half of one side's buckets are exact; of the others the last is as wide in the logarithm."""
     settings = ((True, 32, 128), (True, 32, 64), (False, 32, 64), (True, 8, 64))
     for both, buckets, farthest in settings:
@@ -173,7 +173,7 @@ def test_the_last_bucket_begins_where_the_logarithm_says():
 
 
 @pytest.mark.parametrize("place", range(len(BOTH)))
-def test_a_sentence_changes_with_its_numbers(place, minilm):
+def test_note_changes_with_numbers(place, minilm):
     bench, item, expected, other, then = BOTH[place]
     first, second = notes(bench, item), notes(bench, other)
     assert expected in first, first
@@ -183,7 +183,7 @@ def test_a_sentence_changes_with_its_numbers(place, minilm):
     assert notes(bench, item, "zh") != notes(bench, other, "zh")
 
 
-def test_the_seed_is_asked_for_only_where_it_does_something():
+def test_seed_control_shown_only_where_used():
     seed = dict(controls(lesson.benches["schemes"].declaration))["seed"]
     for view in ("rotary", "terms", "alibi", "t5", "shift"):
         rendered = [
@@ -193,7 +193,7 @@ def test_the_seed_is_asked_for_only_where_it_does_something():
         assert seed.when({"view": view}) == (str(rendered[0]) != str(rendered[1])), view
 
 
-def test_what_the_model_cannot_read_is_said(minilm):
+def test_encoder_note_reports_unknown_tokens(minilm):
     """Six of the eight characters are unknown, and both sentences the same to the model."""
     for language in LANGUAGES:
         visible = notes("encoder", ZH, language)
@@ -203,14 +203,14 @@ def test_what_the_model_cannot_read_is_said(minilm):
         assert unknown not in notes("encoder", {}, language)
 
 
-def test_the_words_ask_for_nothing_that_the_model_cannot_read():
+def test_texts_table_omits_unreadable_chinese_input():
     for language in LANGUAGES:
         rows = str(catalogue(language)["positions.texts.rows"])
         assert "type the Chinese ones" not in rows
         assert "输入中文句子则逐字读" not in rows
 
 
-def test_the_wave_that_the_sentence_names_is_that_of_the_formula():
+def test_waves_note_matches_wavelength_formula():
     assert "The slower" not in notes("waves", {"positions": 1})
     longest = 2 * math.pi * 10_000 ** (62 / 64)
     assert number(longest) in notes("waves")

@@ -23,7 +23,7 @@ def reveal(name: str, language: str) -> str:
     return Text(language)(f"recurrent.predict.{name}.reveal")
 
 
-def test_every_question_is_looked_at_here():
+def test_questions_all_have_a_test_here():
     request = {key.split(".")[0] for key in Text("en").table("recurrent.predict")}
     assert request == {*SAID, "bill"}
     assert set(lesson.exercises) == {"count"}
@@ -31,7 +31,7 @@ def test_every_question_is_looked_at_here():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", SAID)
-def test_a_reveal_says_what_its_bench_says(name, language):
+def test_reveal_quotes_bench_numbers(name, language):
     if name not in lesson.benches:
         pytest.skip(f"The bench {name} is not there yet.")
     visible = lesson.benches[name].run({}, language, code=False)
@@ -42,7 +42,7 @@ def test_a_reveal_says_what_its_bench_says(name, language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_weights_stay_and_time_grows(language):
+def test_bill_answer_matches_constant_weights_and_growing_time(language):
     timed = precomputed.result("time_steps")
     long, short = timed.milliseconds(1, 512), timed.milliseconds(1, 128)
     assert 3 < long[0] / short[0] < 5  # about four times
@@ -56,7 +56,7 @@ def test_weights_stay_and_time_grows(language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("variant", range(5))
-def test_the_hint_s_formula_gives_the_answer_of_torch(variant, language):
+def test_count_hint_formula_matches_torch(variant, language):
     case, answer, _ = lesson.exercises["count"].variant_of(variant)
     hint = Text(language)("recurrent.exercise.count.hint", **case)
     formulas = [item.replace("·", "*") for item in re.findall(r"\d+ · [\d ·()+]+\)", hint)]

@@ -43,7 +43,8 @@ SMALL = {"tanh": 100.0, "amplitude": 0.01}
 
 
 @each_language
-def test_small_inputs_add_up_though_network_and_convolution_stay_apart(language):
+def test_collapse_superposes_small_inputs_despite_large_error(language):
+    """Small inputs add up although the network and the convolution still differ."""
     result = collapse(1.0, 0.01, 16, "float32", 1)
     assert result.superposition < NEARLY < 10 < result.error
     visible = message("collapse", SMALL, language)
@@ -56,7 +57,7 @@ def test_small_inputs_add_up_though_network_and_convolution_stay_apart(language)
 
 
 @pytest.mark.parametrize("seed", range(1, 8))
-def test_without_a_bias_small_inputs_hide_the_difference(seed):
+def test_collapse_error_is_small_without_bias(seed):
     """As the prose says; with one they need not, whatever the seed."""
     plain = collapse(1.0, 0.01, 16, "float64", seed, biased=False)
     assert max(plain.superposition, plain.error) < 0.01
@@ -68,7 +69,7 @@ def test_without_a_bias_small_inputs_hide_the_difference(seed):
 
 
 @pytest.mark.parametrize("bias", [True, False])
-def test_the_sentence_follows_the_error_and_the_goal_agrees_with_it(bias):
+def test_collapse_note_and_target_follow_error(bias):
     bench = lesson.benches["collapse"]
     controls = product((10.0, 100.0), (0.01, 0.1, 0.3, 1.0, 10.0), (1, 4))
     observed = set()
@@ -99,7 +100,7 @@ def ahead_of(task):
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_how_far_ahead_is_asked_of_networks_that_were_trained_so(task):
+def test_compare_ahead_uses_networks_trained_with_lookahead(task):
     result, trained = ahead_of(task)
     assert trained.seeds == result.seeds >= 3
     assert np.array_equal(trained.letters, result.letters)  # the same sentences
@@ -123,7 +124,7 @@ def test_how_far_ahead_is_asked_of_networks_that_were_trained_so(task):
 @each_language
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("ahead", LEARNED_AHEAD)
-def test_what_is_cut_when_used_is_said_to_be_so(task, ahead, language):
+def test_ahead_note_marks_lookahead_cut_only_at_inference(task, ahead, language):
     result, trained = ahead_of(task)
     visible = message("tagging", {"view": "ahead", "task": task, "ahead": ahead}, language)
     error, cut = trained.error(ahead).value, result.error_cut(ahead).value
@@ -137,7 +138,7 @@ def test_what_is_cut_when_used_is_said_to_be_so(task, ahead, language):
 
 
 @each_language
-def test_the_cut_row_of_a_text_is_said_to_be_of_no_network_trained_so(language):
+def test_letters_note_marks_cut_row_as_never_trained(language):
     visible = message("tagging", {"view": "letters", "ahead": 1}, language)
     assert ("never trained so", "从未这样训练过")[LANGUAGES.index(language)] in visible
 
@@ -146,7 +147,7 @@ def test_the_cut_row_of_a_text_is_said_to_be_of_no_network_trained_so(language):
 
 
 @each_language
-def test_the_chinese_truth_is_that_of_a_part_of_the_dictionary(language):
+def test_bundled_words_match_dictionary_subset_and_caption(language):
     existing = bundled_words()
     assert existing.words == len(dictionary().log) == bundle_vocabularies.WORDS
     assert existing.sentences == len(reviews_split()[1])
@@ -159,7 +160,7 @@ def test_the_chinese_truth_is_that_of_a_part_of_the_dictionary(language):
     assert "35,000" in sections("recurrent", language)["tagging"]
 
 
-def test_what_the_missing_words_change_is_counted():
+def test_compared_counts_tags_changed_by_missing_words():
     full_text = "人 5000 n\n马上 4000 d\n人马 3000 n\n上 2000 f\n走 100 v\n了 90 u"
     fewer = bundle_vocabularies.Dictionary(
         {"人": 5000, "马上": 4000, "上": 2000, "走": 100, "了": 90}
@@ -172,7 +173,7 @@ def test_what_the_missing_words_change_is_counted():
     assert (changed.alike, changed.differ) == (2, 3)
 
 
-def test_the_file_of_the_missing_words_is_refused_when_damaged(monkeypatch, tmp_path):
+def test_bundled_words_rejects_damaged_file(monkeypatch, tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "words_zh.json").write_text(json.dumps({"words": 1}))
     monkeypatch.setattr("seqviz.data.chinese.ASSETS", tmp_path)
@@ -183,7 +184,7 @@ def test_the_file_of_the_missing_words_is_refused_when_damaged(monkeypatch, tmp_
     bundled_words.cache_clear()
 
 
-def test_the_default_sentence_is_cut_as_with_the_whole_dictionary():
+def test_dictionary_segments_default_sentence_like_jieba():
     """By jieba 0.42.1 with HMM=False and all of its words; here by the bundled ones."""
     assert "/".join(dictionary().words(CHINESE)) == (
         "从/马上/下来/的/客人/马上/走/了/，/我们/都/很/高兴/。"
@@ -193,7 +194,7 @@ def test_the_default_sentence_is_cut_as_with_the_whole_dictionary():
 # ---- a language model and counting
 
 
-def test_five_letters_in_a_row_are_counted_as_the_cards_say():
+def test_grams_match_reference_ngrams_and_card():
     """The page's counts against the slow ones of tools/ngrams.py, and against the cards."""
     train, held = characters_split()
     network = load("characters_gru")
@@ -212,7 +213,7 @@ def test_five_letters_in_a_row_are_counted_as_the_cards_say():
 
 @each_language
 @pytest.mark.parametrize("reader", ["gru", "lstm"])
-def test_the_strongest_count_stands_beside_the_network(reader, language):
+def test_writing_note_compares_network_with_five_gram(reader, language):
     visible = message("writing", {"reader": reader}, language)
     result = writing.read(f"characters_{reader}", "The flights the airline was cancelling were full"
                                                  " of people.")  # fmt: skip
@@ -227,7 +228,7 @@ def test_the_strongest_count_stands_beside_the_network(reader, language):
     assert (beaten in visible) == (existing.alone > existing.five_gram_alone)
 
 
-def test_a_text_of_the_training_is_paid_for_by_counting_alone():
+def test_writing_note_favors_counting_on_training_text():
     """Where five letters do better the sentence says so."""
     text = characters_split()[0][3]
     result = writing.read("characters_gru", text)

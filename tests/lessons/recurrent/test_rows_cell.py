@@ -52,17 +52,17 @@ ASKED = "0-19 0-20 0-21 0-22 1-08 1-09 1-10 1-11 2-11 2-13 3-11 3-12 3-16 D-09 D
 message = partial(textbook_rows.said, lesson)
 
 
-def test_every_row_that_was_asked_for_is_here():
+def test_rows_all_present():
     assert set(ASKED.split()) == {name.split()[0] for name in ROWS}
 
 
 @textbook_rows.each(ROWS)
-def test_a_row_is_live(row, language):
+def test_row_is_live(row, language):
     textbook_rows.live(lesson, ROWS[row], language)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_backward_half_is_named_as_a_trap(language):
+def test_wirings_note_warns_about_backward_half(language):
     both = {**OWN, "backward": True}
     for read, some in (("last", 1), ("ends", 6)):
         share = (f"{some} of 6", f"6 个输入中的 {some} 个")[LANGUAGES.index(language)]
@@ -77,18 +77,18 @@ def test_the_backward_half_is_named_as_a_trap(language):
         ("collapse", "hidden_units", (1, 64)), ("wirings", "cell", ("lstm", "gru")),
     ],
 )  # fmt: skip
-def test_a_control_changes_what_is_said(bench, name, ends):
+def test_control_changes_note(bench, name, ends):
     low, high = (message(bench, {name: end}) for end in ends)
     assert low != high
 
 
 @pytest.mark.parametrize("name", ["layers", "output", "seed"])
-def test_a_control_of_a_wiring_changes_what_is_said(name):
+def test_wirings_control_changes_note(name):
     assert message("wirings", {**OWN, name: 1}) != message("wirings", {**OWN, name: 2})
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_does_not_fit_is_said_in_one_sentence(language):
+def test_step_rejects_invalid_input_with_translated_message(language):
     bad = ({"recurrent": "1 2"}, {"recurrent": "x"}, {"recurrent": "1 1 1 1"},
            {"inputs": "1 2; 3 4", "x": "1 2 3"}, {"view": "order", "one_text": " "})  # fmt: skip
     for values in bad:

@@ -46,12 +46,12 @@ message = partial(textbook_rows.said, lesson, "bill")
 
 
 @textbook_rows.each(ROWS)
-def test_a_row_is_live(row, language):
+def test_row_is_live(row, language):
     textbook_rows.live(lesson, ("bill", *ROWS[row]), language)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_number_has_a_sentence_that_follows_it(lang):
+def test_bill_note_changes_with_every_control(lang):
     moved = {"n_inputs": 2, "n_hidden": 8, "n_layers": 2, "n_directions": 2, "n_steps": 64,
              "n_outputs": 10, "n_biases": "one"}  # fmt: skip
     before = message({}, lang)

@@ -35,12 +35,12 @@ message = partial(textbook_rows.said, lesson, "tagger")
 
 
 @textbook_rows.each(ROWS)
-def test_a_row_is_live(row, language, lac):
+def test_row_is_live(row, language, lac):
     textbook_rows.live(lesson, ("tagger", *ROWS[row]), language)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_page_names_the_convention_of_the_cell(language):
+def test_tagger_page_names_cell_convention(language):
     from seqviz.core.paths import ASSETS
 
     page = (ASSETS / f"lessons/recurrent/{language}.md").read_text("utf-8")
@@ -49,7 +49,7 @@ def test_the_page_names_the_convention_of_the_cell(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_lac_does_not_know_is_said(language, lac):
+def test_tagger_note_reports_unknown_characters(language, lac):
     for values in ({}, TAGS):
         visible = message({**values, "line": "I love 你"}, language)
         assert "5" in visible
@@ -60,7 +60,7 @@ def test_what_lac_does_not_know_is_said(language, lac):
 @pytest.mark.parametrize(
     "text", ["", " \n", "<b>$x$</b>", "\x00\ud800", "مرحبا 👩‍👩‍👧", "x" * 10_000]
 )
-def test_any_sentence_is_drawn_or_refused(text, lac):
+def test_tagger_renders_or_rejects_any_text(text, lac):
     for values in ({}, {"way": "zero"}, LEFT, TAGS, CRF):
         try:
             visible = lesson.benches["tagger"].run({**values, "line": text[:30]}, code=False)
@@ -71,7 +71,7 @@ def test_any_sentence_is_drawn_or_refused(text, lac):
         assert "<b>" not in "".join(visible.notes)
 
 
-def test_a_row_of_fifteen_tags_is_drawn(lac):
+def test_tagger_renders_row_of_fifteen_tags(lac):
     line = "工信处女干事每月经过下属科室都要亲口交代24口交换机等技"
     for values in (TAGS, CRF):
         visible = lesson.benches["tagger"].run({**values, "line": line}, code=False)

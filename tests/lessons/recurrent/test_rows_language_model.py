@@ -58,11 +58,11 @@ message = partial(textbook_rows.said, lesson)
 
 
 @textbook_rows.each(ROWS)
-def test_a_row_is_live(row, language):
+def test_row_is_live(row, language):
     textbook_rows.live(lesson, ROWS[row], language)
 
 
-def test_every_long_result_at_a_default_came_with_the_app_and_is_small():
+def test_default_results_are_shipped_and_small():
     calls = [call for name in ("writing", "readout")
              for call in measure_trainings.calls(lesson.benches[name])]  # fmt: skip
     assert {function for function, _ in calls} == {writing.run_on, readouts.compare_readouts}
@@ -74,7 +74,7 @@ def test_every_long_result_at_a_default_came_with_the_app_and_is_small():
 
 
 @pytest.mark.parametrize("temperature", writing.TEMPERATURES)
-def test_what_the_sentence_on_own_letters_says_follows_its_numbers(temperature):
+def test_writing_note_follows_error_trend(temperature):
     result = precomputed.result("run_on", network="characters_gru", judge="characters_lstm")
     payload = message("writing", {**FREE, "heat": temperature})
     change, around = result.trend[:, result.case(temperature)]
@@ -87,7 +87,7 @@ def test_what_the_sentence_on_own_letters_says_follows_its_numbers(temperature):
 @pytest.mark.parametrize("text", ["", " ", "x", "人工智能", "<b>$x$</b> [a](b)", "\ud83d",
                                   "שלום 👨‍👩‍👧",
                                   "x" * 500])  # fmt: skip
-def test_any_text_is_read_or_refused_in_words(text):
+def test_writing_and_readout_accept_or_reject_any_text(text):
     for bench, values in (
         ("writing", {"text_read": text}), ("writing", {**OWN, "text_read": text, "heat": 1.5}),
         ("readout", {"review": text}), ("readout", {**PADDING, "review": text}),
@@ -111,20 +111,20 @@ def test_any_text_is_read_or_refused_in_words(text):
     ("writing", "tied_symbols", (82, 50_257)), ("writing", "tied_units", (32, 1024)),
     ("readout", "without", (0, 17)), ("readout", "least", (1, 30)), ("readout", "pads", (0, 40)),
 ])  # fmt: skip
-def test_every_number_changes_a_sentence(bench, control, ends):
+def test_control_changes_note(bench, control, ends):
     around = {"heat": FREE, "draws": {**OWN, "heat": 1.0}, "tied_symbols": TIED,
               "tied_units": TIED, "least": READOUTS, "pads": PADDING}  # fmt: skip
     item, other = (message(bench, {**around.get(control, {}), control: end}, "en") for end in ends)
     assert item != other
 
 
-def test_unknown_letters_and_words_are_counted():
+def test_note_counts_unknown_letters_and_words():
     assert "4 of 4 letters have no symbol" in message("writing", {"text_read": "人工智能"})
     assert "1 of 3 words are not in" in message("readout", {"review": "a qwxyzt film"})
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_counts_in_words_are_those_of_the_results(language, lac):
+def test_option_labels_and_prose_match_result_counts(language, lac):
     """Names of views, and what the prose says of LAC, are written by hand."""
     words = LessonWords("recurrent", Text(language))
     held = writing.run_on, {"network": "characters_gru", "judge": "characters_lstm"}

@@ -44,12 +44,12 @@ message = partial(textbook_rows.said, lesson, "tagging")
 
 
 @textbook_rows.each(ROWS)
-def test_a_row_is_live(row, language):
+def test_row_is_live(row, language):
     textbook_rows.live(lesson, ("tagging", *ROWS[row]), language)
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_two_directions_are_better_and_the_wirings_are_of_one_size(task):
+def test_compare_taggers_favors_two_directions_at_equal_size(task):
     result = precomputed.find(compare_taggers, {"task": task}).result
     assert result.seeds == 5
     assert result.better("bi").verdict == "more"
@@ -63,7 +63,7 @@ def test_two_directions_are_better_and_the_wirings_are_of_one_size(task):
 
 
 @pytest.mark.parametrize(("task", "text"), [("spaces", ENGLISH), ("words", CHINESE)])
-def test_the_sentences_at_the_defaults_need_their_right_side(task, text):
+def test_tag_text_needs_right_context_for_default_sentences(task, text):
     taggers = precomputed.find(train_taggers, {"task": task, "seed": 1}).result
     tagged_text = tag_text(task, taggers, text, 1)
     assert tagged_text.needs_right.sum() >= 5
@@ -73,7 +73,7 @@ def test_the_sentences_at_the_defaults_need_their_right_side(task, text):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("text", ["\0", "👨‍👩‍👧", "", " ", "123"])
-def test_a_text_without_letters_is_refused_in_one_sentence(text, language):
+def test_tagging_rejects_text_without_letters(text, language):
     for values in ({**LETTERS, "english": text}, {**YOURS, "chinese": text}):
         with pytest.raises(UserError) as refused:
             lesson.benches["tagging"].run(values, language, code=False)
@@ -81,6 +81,6 @@ def test_a_text_without_letters_is_refused_in_one_sentence(text, language):
 
 
 @pytest.mark.parametrize("text", ["a", "x" * 100, "<b>&", "שלום", "$x_1$ \\frac", "İß"])
-def test_hostile_texts_are_tagged(text):
+def test_tagging_accepts_hostile_text(text):
     assert message({**LETTERS, "english": text}, "en")
     assert message({**YOURS, "chinese": f"好{text}"[:100]}, "zh")

@@ -19,14 +19,14 @@ SUM = "king - man + woman"
 of, message = (partial(item, "text") for item in (quiz_helpers.of, quiz_helpers.says))
 
 
-def test_every_question_is_looked_at_here():
+def test_questions_all_have_a_test_here():
     there = {key.split(".")[0] for key in Text("en").table("text.predict")}
     assert there == {"permuted", "analogy", "carried"}
     assert set(lesson.exercises) == {"windows"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_permuted_ids_and_rows_change(language, minilm):
+def test_permuted_answer_matches_accuracy(language, minilm):
     defaults = lesson.benches["ids"].declaration()
     result = permute(ENCODER, OPINION, defaults.permuted / 100, defaults.shuffle)
     assert result.both_difference == 0
@@ -42,7 +42,7 @@ def test_what_permuted_ids_and_rows_change(language, minilm):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_which_word_is_nearest_to_the_sum(language):
+def test_analogy_answer_matches_nearest_word(language):
     answer, _ = maps.solve("bundled", SUM, True)
     assert (answer.first, answer.first_new) == ("king", "queen")
     options = of("analogy", "options", language)
@@ -62,7 +62,7 @@ def test_which_word_is_nearest_to_the_sum(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_a_wrong_state_costs_beside_none(language):
+def test_carried_answer_matches_state_cost(language):
     result = precomputed.result("read_windows", network=READER)
     assert result.dearer(10, "reset", "random").verdict == "more"
     assert int(of("carried", "answer", language)) == 0
@@ -81,7 +81,7 @@ def test_what_a_wrong_state_costs_beside_none(language):
     assert round(result.characters, -3) == 48_000
 
 
-def test_the_exercise_counts_the_windows():
+def test_windows_exercise_matches_window_count():
     exercise = lesson.exercises["windows"]
     for variant, case in enumerate(exercise.cases):
         _, answer, _ = exercise.variant_of(variant)

@@ -23,7 +23,7 @@ each_language = pytest.mark.parametrize("language", LANGUAGES)
 
 
 @each_language
-def test_nearness_is_in_the_pairs_and_the_side_is_not(language):
+def test_pairs_note_states_distance_preserved_and_side_lost(language):
     visible = message(PAIRS, language)
     retained = training_pairs(TEXT, 2, "skipgram").shared(
         training_pairs(["the", "man", "bites", "the", "dog"], 2, "skipgram")
@@ -35,14 +35,14 @@ def test_nearness_is_in_the_pairs_and_the_side_is_not(language):
 
 
 @each_language
-def test_nobody_says_that_no_order_is_in_them(language):
+def test_pairs_texts_never_claim_missing_order(language):
     every = [sections("text", language)["neighbors"], message(PAIRS, language),
              message({**PAIRS, "line": "狗咬人", "reordered": "人咬狗"}, language)]  # fmt: skip
     every += [cell for row in Text(language).items("text.texts.rows") for cell in row]
     assert not [item for item in every for words in ORDER if words in item]
 
 
-def test_some_orders_keep_all_pairs_and_most_do_not():
+def test_training_pairs_survive_only_two_permutations():
     """Seven words, a window of two: the text, its reverse, and no other order."""
     words = "abcdefg"
     here = training_pairs(words, 2, "skipgram")
@@ -57,7 +57,7 @@ def test_some_orders_keep_all_pairs_and_most_do_not():
 @each_language
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("reach", "all_near"), [(1, False), (2, True), (3, True)])
-def test_in_a_short_text_every_order_has_the_same_pairs(mode, reach, all_near, language):
+def test_pairs_note_reports_order_independence_of_short_text(mode, reach, all_near, language):
     values = {**PAIRS, "line": "狗咬人", "reordered": "咬狗人", "reach": reach, "mode": mode}
     visible = message(values, language)
     assert (
@@ -84,14 +84,14 @@ def test_in_a_short_text_every_order_has_the_same_pairs(mode, reach, all_near, l
         ("<b>man</b> the $dog$ bites the", ("has other words", "的词不同")),
     ],
 )
-def test_any_second_text_is_answered_and_nothing_else_is_lost(reordered, words, language):
+def test_pairs_note_handles_any_second_text(reordered, words, language):
     visible = message({**PAIRS, "reordered": reordered}, language)
     assert words[LANGUAGES.index(language)] in visible
     assert ("Pair 3 of 14", "第 3 个样本（共 14 个）")[LANGUAGES.index(language)] in visible
 
 
 @each_language
-def test_all_reviews_that_are_not_held_out_are_as_many_as_is_said(language):
+def test_learned_texts_match_stated_review_count(language):
     every, held = len(movie_reviews().texts), len(learned.texts("held"))
     assert len(learned.texts("reviews")) == every - held == learned.ALL == AMOUNTS["all"]
     assert len(learned.texts("reviews", 10**6)) == learned.ALL  # none is left over

@@ -87,23 +87,23 @@ D-17 D-60 D-61 D-65 D-90 D-92
 message = partial(textbook_rows.said, lesson)
 
 
-def test_every_row_that_was_asked_for_is_here():
+def test_rows_all_present():
     assert set(ASKED.split()) <= {name.split()[0] for name in ROWS}
 
 
 @textbook_rows.each(ROWS)
-def test_a_row_is_live(row, language, minilm, smollm2):
+def test_row_is_live(row, language, minilm, smollm2):
     textbook_rows.live(lesson, ROWS[row], language)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_table_names_every_discrepancy(language):
+def test_rows_table_names_every_discrepancy(language):
     rows = Text(language).items("text.texts.rows")
     for number in ("D-17", "D-60", "D-61", "D-65", "D-90", "D-92"):
         assert any(number in str(row) for row in rows), number
 
 
-def test_the_goals_of_the_three_benches_stand_in_their_sentences(minilm):
+def test_map_and_neighbors_notes_state_expected_numbers(minilm):
     """The claims of the issue, each at the defaults of a view."""
     classes = message("map", {"view": "classes"}, "en")
     assert "51.7%" in classes
@@ -114,7 +114,7 @@ def test_the_goals_of_the_three_benches_stand_in_their_sentences(minilm):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_defaults_make_the_claims_of_ids_and_windows(language, minilm):
+def test_ids_and_windows_notes_state_expected_numbers(language, minilm):
     payload = message("ids", {}, language)
     assert ("equal to the last bit", "每一位都相同")[LANGUAGES.index(language)] in payload
     assert "200" in payload
@@ -127,7 +127,7 @@ def test_the_defaults_make_the_claims_of_ids_and_windows(language, minilm):
     "text", ["\0", "\ud83d", "שלום", "👨‍👩‍👧", "x" * 500, " ", "\u0301", "<b>&"]
 )
 @pytest.mark.parametrize("name", ["cutters", "merges", "ladder"])
-def test_any_text_is_cut_or_refused_in_words(name, text, minilm, smollm2):
+def test_tokenization_benches_accept_or_reject_any_text(name, text, minilm, smollm2):
     control = {"cutters": "text", "merges": "sample", "ladder": "word"}[name]
     codes = {"no_text"}  # what there is no word in
     for strip in ("wordpiece", "smollm2") if name == "cutters" else ("",):
@@ -142,7 +142,7 @@ def test_any_text_is_cut_or_refused_in_words(name, text, minilm, smollm2):
     assert codes == {"no_text"}
 
 
-def test_the_strip_of_the_student_follows_the_merges_below(minilm, smollm2):
+def test_cutters_user_strip_follows_merges(minilm, smollm2):
     few, many = (
         lesson.benches["cutters"].run({"strip": "own", "merges.merges": count})
         for count in (0, 1000)
@@ -151,7 +151,7 @@ def test_the_strip_of_the_student_follows_the_merges_below(minilm, smollm2):
     assert int(many.readouts["tokens"].value) < 70
 
 
-def test_a_model_that_is_not_here_leaves_its_strip_out(monkeypatch):
+def test_cutters_omit_strip_of_missing_model(monkeypatch):
     monkeypatch.setattr(
         "seqviz.experiments.text.tokenization.vocabularies.has_tokenizer", lambda model: False
     )
@@ -160,7 +160,7 @@ def test_a_model_that_is_not_here_leaves_its_strip_out(monkeypatch):
     assert sum("not on this machine" in note for note in visible.notes) == 2
 
 
-def test_few_reviews_are_learned_by_heart(minilm):
+def test_learned_merges_overfit_few_reviews(minilm):
     """The fewer reviews, the larger the gap between them and those that were held out."""
     gaps = []
     for amount in (20, 200, own.ALL):
@@ -172,7 +172,7 @@ def test_few_reviews_are_learned_by_heart(minilm):
     assert gaps == sorted(gaps, reverse=True)
 
 
-def test_the_curve_and_the_sentence_are_of_one_computation():
+def test_compression_curve_matches_point_values():
     result = own.learned("reviews", 20)
     curve = own.compression(result, "reviews", 20)
     for position in (0, 7, 40):
@@ -187,7 +187,7 @@ def test_the_curve_and_the_sentence_are_of_one_computation():
 
 
 @pytest.mark.parametrize("text", ["", "\x00", "\ud800 king", "<b>king</b> $x$", "שלום עולם", "🏳️‍🌈"])
-def test_any_words_are_looked_up_or_refused_in_words(text, minilm):
+def test_embedding_benches_accept_or_reject_any_text(text, minilm):
     for bench, name, values in (
         ("map", "listed", {}), ("map", "asked", {"view": "near"}), ("map", "across", {}),
         ("map", "question", {"view": "analogy"}), ("reading", "shared", {}),
@@ -205,7 +205,7 @@ def test_any_words_are_looked_up_or_refused_in_words(text, minilm):
 
 
 @pytest.mark.parametrize("text", ["", "x", "<b>$x$</b> " * 60, "\x00\ud800", "مرحبا 👩‍👩‍👧"])
-def test_any_text_is_numbered_or_refused_in_words(text, minilm):
+def test_ids_and_windows_accept_or_reject_any_text(text, minilm):
     for bench, values in (
         ("ids", {"opinion": text}), ("ids", {**WINDOW, "find": text[:100]}),
         ("windows", {"page": text}), ("windows", {**COUNTS, "line": text[:500]}),

@@ -27,13 +27,13 @@ def of(name: str, part: str, language: str):
     return text.items(key) if part == "options" else text(key)
 
 
-def test_every_question_is_looked_at_here():
+def test_questions_all_have_a_test_here():
     request = {key.split(".")[0] for key in Text("en").table("transformer.predict")}
     assert request == {"knows", "missed", "copies", "norms", "bill", "deep", "shift"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_knows_the_difference(language, smollm2):
+def test_knows_answer_matches_largest_part(language, smollm2):
     item = account.account("smollm2", TEXT, "Paris")
     both = account.account("smollm2", TEXT, "Paris", "London")
     assert part_location(both.largest) == ("attention", 23)
@@ -46,7 +46,7 @@ def test_what_knows_the_difference(language, smollm2):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_in_how_many_cases_the_likeliest_word_stays(language):
+def test_missed_answer_matches_unchanged_predictions(language):
     result = precomputed.result("remove", model="smollm2", text=TEXT)
     skip, around = of_change(result, "skip"), of_change(result, "residual")
     assert skip.same == (22, 30)
@@ -60,7 +60,7 @@ def test_in_how_many_cases_the_likeliest_word_stays(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_which_stacks_do_not_learn(language):
+def test_deep_answer_matches_trained_stacks(language):
     six, twelve = (
         precomputed.result("train_stacks", settings=StackSettings(blocks)) for blocks in (6, 12)
     )
@@ -77,7 +77,7 @@ def test_which_stacks_do_not_learn(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_a_decoder_without_shift_learns(language):
+def test_shift_answer_matches_trained_pair(language):
     result = precomputed.result("train_pair", settings=PairSettings())
     assert result.forced.tolist() == [195, 200]
     assert result.written.tolist() == [195, 0]
@@ -88,7 +88,7 @@ def test_what_a_decoder_without_shift_learns(language):
         assert visible in reveal, visible
 
 
-def test_active_units_stand_where_there_are_some():
+def test_steps_readout_lists_active_units_only_where_present():
     visible = {
         step: [item.name for item in lesson.benches["steps"].run({"step": step}).of(Metric)]
         for step in (5, 8)
@@ -98,7 +98,7 @@ def test_active_units_stand_where_there_are_some():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_is_left_of_a_copy_without_the_best_head(language):
+def test_copies_answer_matches_remaining_gain(language):
     result = precomputed.result("copy_twice", model="smollm2", seed=0, count=50)
     assert result.gain_left("best", 1) > 0.75
     assert int(of("copies", "answer", language)) == 2
@@ -112,7 +112,7 @@ def test_what_is_left_of_a_copy_without_the_best_head(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_how_many_numbers_of_a_word_move(language):
+def test_norms_answer_matches_moved_values(language):
     before, after = (lesson.benches["norms"].run({"added": added}).figure for added in (0.0, 1.0))
     moved = [
         int((np.abs(np.asarray(a["z"], float) - np.asarray(b["z"], float)) > 1e-3).sum())
@@ -125,7 +125,7 @@ def test_how_many_numbers_of_a_word_move(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_has_most_parameters(language):
+def test_bill_answer_matches_largest_share(language):
     model = architectures.architecture("transformer")
     shares = [model.share(part) for part in ("self_attention", "cross_attention", "feed_forward",
                                              "norm")]  # fmt: skip
@@ -156,7 +156,7 @@ def test_what_has_most_parameters(language):
         ("induction", {}, "over 50 sequences", {"view": "one", "off": 1}, "This is one sequence"),
     ],
 )  # fmt: skip
-def test_sentences_follow_the_numbers(bench, one, said, other, then, minilm, smollm2):
+def test_note_changes_with_numbers(bench, one, said, other, then, minilm, smollm2):
     before, after = ("\n".join(lesson.benches[bench].run(values).notes) for values in (one, other))
     assert said in before
     assert then not in before
@@ -164,7 +164,7 @@ def test_sentences_follow_the_numbers(bench, one, said, other, then, minilm, smo
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_hint_counts_a_layer(language):
+def test_layer_exercise_accepts_hint_formula(language):
     exercise = lesson.exercises["layer"]
     for variant in range(len(SIZES)):
         values, answer, within = exercise.variant_of(variant)

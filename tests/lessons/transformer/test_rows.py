@@ -72,17 +72,18 @@ ROWS = {
 
 
 @each(ROWS)
-def test_a_row_is_live(row, language, smollm2):
+def test_row_is_live(row, language, smollm2):
     live(lesson, ROWS[row], language)
 
 
-def test_a_query_that_sees_no_key_is_told_and_a_key_that_nobody_sees_is_none():
+def test_masks_note_reports_query_without_key():
+    """A key that no query sees is not reported."""
     assert "may see no key" in said(lesson, "masks", {"mask": "token", "scores": "3", "key": 1})
     assert "no key" not in said(lesson, "masks", {"mask": "padding", "pads": 2})
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_discrepancies_are_in_the_table_and_no_row_is_missing(language):
+def test_texts_table_names_discrepancies_and_rows_are_complete(language):
     table = str(Text(language).table("transformer.texts")["rows"])
     several = [row for row in ROWS if row.startswith("D-")]
     assert [row for row in several if row not in table] == []

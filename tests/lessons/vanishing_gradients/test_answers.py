@@ -46,7 +46,7 @@ def drawn(bench: str, values: dict, name: str) -> np.ndarray:
 
 # ------------------------------------------------------------------------------------- questions
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_norm_grows_at_first_and_vanishes(language):
+def test_norm_answer_grows_then_vanishes(language):
     values = {"init": "non_normal", "cells": ("linear",)}
     out = lesson.benches["reach"].run(values)
     assert (out.readouts["sigma_max"].value, out.readouts["radius"].value) == ("10.0", "0.500")
@@ -59,7 +59,7 @@ def test_norm_grows_at_first_and_vanishes(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_index_is_the_near_steps_at_the_page_s_settings(language):
+def test_index_answer_matches_near_steps(language):
     bars = drawn("paths", {}, "share of the error")
     assert len(bars) == 6
     near = bars[:3].sum() / bars.sum()
@@ -80,7 +80,7 @@ def test_index_is_the_near_steps_at_the_page_s_settings(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_truncation_is_the_same_every_time(language):
+def test_truncation_answer_matches_persistent_bias(language):
     draws = {"view": "random"}
     random, fixed = (drawn("cut", draws, name) for name in ("mean of n", "fixed"))
     assert random[-1] < random[0] / 10
@@ -89,7 +89,7 @@ def test_truncation_is_the_same_every_time(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_race_is_won_by_a_gated_network_at_the_bias_that_the_question_names(language):
+def test_race_answer_matches_gated_winner(language):
     question, message = Text(language)(f"{SLUG}.predict.race.question"), reveal("race", language)
     settings = recall.RecallSettings()
     assert f"{settings.forget_bias:.0f}" in question
@@ -107,7 +107,7 @@ def test_race_is_won_by_a_gated_network_at_the_bias_that_the_question_names(lang
     assert any(words_of(lesson, "note.race_none", language).fullmatch(n) for n in closed.notes)
 
 
-def test_the_race_of_the_sums_is_not_told_as_that_of_the_first_symbol():
+def test_race_note_depends_on_task():
     """The marked numbers stand one in each half, and the help says which answer is right."""
     alone = {"delay": 4, "updates_adding": 100, "updates": 100, "cells": ("lstm",)}
     for language in LANGUAGES:
@@ -124,7 +124,7 @@ def test_the_race_of_the_sums_is_not_told_as_that_of_the_first_symbol():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_truncation_that_drops_next_to_nothing_is_not_told_as_bias(language):
+def test_random_note_reports_bias_only_if_not_negligible(language):
     say = lesson.benches["cut"].run
     little = words_of(lesson, "note.random.little", language)
     for steps, stop, observed in (
@@ -138,13 +138,13 @@ def test_a_truncation_that_drops_next_to_nothing_is_not_told_as_bias(language):
         assert bool(little.fullmatch(note)) != observed
 
 
-def test_a_ladder_that_ends_before_a_network_fails_says_so():
+def test_ladder_note_reports_limit_not_reached():
     """At the page's settings the LSTM and the GRU learn the longest delay there is."""
     message = lesson.benches["race"].run({"view": "ladder"}, code=False).notes[-1]
     assert message == "For LSTM, GRU this is no limit: no delay beyond 50 was tried."
 
 
-def test_a_clipped_step_that_is_too_long_is_told_by_its_length():
+def test_clipping_note_reports_overlong_step():
     """It is the step that fails: clipped harder, the same network learns."""
     much = lesson.benches["cut"].run({"view": "clipping", "threshold": 1000.0}, code=False).notes
     assert much[-1].endswith("a step could still be 20.0 long, the learning rate times θ.")
@@ -153,7 +153,7 @@ def test_a_clipped_step_that_is_too_long_is_told_by_its_length():
 
 
 @pytest.mark.parametrize("variant", range(5))
-def test_the_exercise_accepts_what_its_hint_computes(variant):
+def test_horizon_exercise_accepts_hint_formula(variant):
     exercise = lesson.exercises["horizon"]
     case, answer, within = exercise.variant_of(variant)
     steps = math.floor(math.log(0.01) / math.log(case["gain"]) + 1e-9)
@@ -176,7 +176,7 @@ def test_the_exercise_accepts_what_its_hint_computes(variant):
         ({}, "between"),
     ],
 )
-def test_the_verdict_on_w_is_not_decided_by_rounding(values, verdict, language):
+def test_reach_verdict_ignores_rounding(values, verdict, language):
     out = lesson.benches["reach"].run({**values, "cells": ("linear",)}, language, code=False)
     message = [
         key
@@ -186,7 +186,7 @@ def test_the_verdict_on_w_is_not_decided_by_rounding(values, verdict, language):
     assert message == [verdict]
 
 
-def test_the_factor_is_the_slope_and_for_a_linear_network_rho():
+def test_reach_factor_matches_slope_and_spectral_radius():
     for gain in (0.5, 0.9, 1.0, 1.3):
         result = bptt.reach(GradientExperiment("linear", 60, 8, "orthogonal", gain))
         assert result.factor == pytest.approx(gain, rel=1e-9)
@@ -201,7 +201,7 @@ def test_the_factor_is_the_slope_and_for_a_linear_network_rho():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_gates_that_start_half_closed_forget_like_the_rnn(language):
+def test_reach_note_and_prose_match_zero_bias_factors(language):
     """The factors that the prose under the first figure names at biases 0."""
     shut = {"forget_bias": 0.0, "update_bias": 0.0}
     note = lesson.benches["reach"].run(shut, language, code=False).notes[1]
@@ -212,7 +212,7 @@ def test_gates_that_start_half_closed_forget_like_the_rnn(language):
         assert factor in prose
 
 
-def test_the_sentence_ends_at_the_verb_and_says_what_reaches_the_subject():
+def test_reach_note_states_share_reaching_subject():
     out = lesson.benches["reach"].run({"signal": "sentence"})
     (message,) = (note for note in out.notes if "“were”" in note)
     assert "“flights”" in message
@@ -238,13 +238,13 @@ def test_the_sentence_ends_at_the_verb_and_says_what_reaches_the_subject():
     ],
     ids=str,
 )
-def test_all_that_reach_as_far_are_named(values, longest, shortest):
+def test_reach_caption_names_all_tied_networks(values, longest, shortest):
     out = lesson.benches["reach"].run(values, code=False).readouts
     assert out["longest"].caption == longest
     assert (out["shortest"].caption if "shortest" in out else None) == shortest
 
 
-def test_one_singular_value_that_is_not_drawn_is_one():
+def test_pairs_note_uses_singular_for_one_value():
     """Somewhere on the way back exactly one is lost, and no longer."""
     run = lesson.benches["pairs"].run
     message = {note for later in range(46, 80) for note in run({"later": later}, code=False).notes}
@@ -252,7 +252,7 @@ def test_one_singular_value_that_is_not_drawn_is_one():
     assert not any(note.startswith("1 singular") for note in message)
 
 
-def test_the_printed_index_turns_the_order_of_the_errors_round():
+def test_paths_note_reports_reversed_errors_for_printed_index():
     """T + t − τ over τ = t ... T; of an odd number of paths the middle one keeps its error."""
     last, t = 7, 1
     assert [last + t - tau for tau in range(t, last + 1)] == list(range(last, t - 1, -1))
@@ -260,7 +260,7 @@ def test_the_printed_index_turns_the_order_of_the_errors_round():
     assert "in reverse order" in message
 
 
-def test_a_gradient_that_relu_switches_off_is_not_told_as_float32_s():
+def test_zero_gradient_note_does_not_blame_float32():
     dead = {"cells": ("relu",), "init": "radius", "gain": 1.0, "width": 2}
     for language in LANGUAGES:
         message = lesson.benches["reach"].run(dead, language, code=False).notes[-1]
@@ -273,7 +273,7 @@ def test_a_gradient_that_relu_switches_off_is_not_told_as_float32_s():
         assert words_of(lesson, "note.pair_zero", language).fullmatch(message)
 
 
-def test_where_the_printed_index_is_right_there_is_one_error():
+def test_paths_note_accepts_printed_index_at_last_step():
     notes = lesson.benches["paths"].run({"t": 6, "printed": True}, code=False).notes
     assert notes == [
         unbroken(
@@ -314,7 +314,7 @@ def test_where_the_printed_index_is_right_there_is_one_error():
         ("race", {}, {"view": "closed"}, ("race_felt", "race_felt")),
     ],
 )  # fmt: skip
-def test_other_numbers_read_another_sentence(bench, one, other, keys):
+def test_note_changes_with_numbers(bench, one, other, keys):
     messages = []
     for language, values, key in zip(LANGUAGES, (one, other), keys, strict=True):
         notes = lesson.benches[bench].run(values, language, code=False).notes
@@ -329,7 +329,7 @@ def test_other_numbers_read_another_sentence(bench, one, other, keys):
 @pytest.mark.parametrize("matrix", bptt.MATRICES)
 @pytest.mark.parametrize("loss", bptt.LOSSES)
 @pytest.mark.parametrize("cell", ["linear", "rnn", "relu"])
-def test_what_the_steps_add_is_autograd_s_gradient(cell, loss, matrix):
+def test_weight_steps_match_autograd(cell, loss, matrix):
     experiment = GradientExperiment(cell, 9, 5, gain=1.1, loss=loss, seed=3)
     weight_steps = bptt.weight_steps(experiment, matrix)
     np.testing.assert_allclose(weight_steps.total, matrix_gradient(experiment, matrix), atol=1e-12)
@@ -343,7 +343,7 @@ def test_what_the_steps_add_is_autograd_s_gradient(cell, loss, matrix):
     assert weight_steps.enough == 1 or not within[weight_steps.enough - 2]
 
 
-def test_what_one_step_adds_is_the_gradient_of_a_matrix_used_at_that_step_alone():
+def test_weight_steps_match_finite_differences():
     """By finite differences: the matrix is changed at one step and not at the others."""
     experiment = GradientExperiment("rnn", 6, 3, loss="last", seed=2)
     net = bptt.unroll(experiment)
@@ -365,12 +365,12 @@ def test_what_one_step_adds_is_the_gradient_of_a_matrix_used_at_that_step_alone(
 
 @pytest.mark.parametrize(("experiment", "matrix"), [(GradientExperiment("lstm"), "readout"),
                                                    (GradientExperiment(), "bias")])  # fmt: skip
-def test_other_cells_and_other_matrices_have_no_such_sum(experiment, matrix):
+def test_weight_steps_reject_other_cells_and_matrices(experiment, matrix):
     with pytest.raises(ValueError):  # noqa: PT011
         bptt.weight_steps(experiment, matrix)
 
 
-def test_a_path_s_stretch_is_the_norm_of_its_jacobian():
+def test_paths_stretch_matches_jacobian_norm():
     result = bptt.paths(GradientExperiment("rnn", 7, 4, gain=1.1, loss="mean", seed=2), 3)
     net = bptt.unroll(GradientExperiment("rnn", 7, 4, gain=1.1, loss="mean", seed=2))
     steps = jacobians(net.cell, net.weights, net.trace)
@@ -381,7 +381,7 @@ def test_a_path_s_stretch_is_the_norm_of_its_jacobian():
         assert np.linalg.norm(result.terms[k]) <= result.stretch[k] * result.error[k] * (1 + 1e-12)
 
 
-def test_the_block_jacobian_of_the_lstm_is_the_one_in_the_equations():
+def test_lstm_jacobian_matches_equations():
     net = bptt.unroll(GradientExperiment("lstm", 5, 4))
     block = jacobians(net.cell, net.weights, net.trace)  # of (h, c)
     for t in range(1, 5):
@@ -395,7 +395,7 @@ def test_the_block_jacobian_of_the_lstm_is_the_one_in_the_equations():
         np.testing.assert_allclose(by_output, expected * net.weights.block(3), atol=1e-14)
 
 
-def test_a_moved_target_moves_its_residual_and_what_comes_back():
+def test_recursion_shift_moves_residual_and_gradient():
     experiment = GradientExperiment("rnn", 4, 2, gain=0.8, loss="mean")
     item, other = bptt.recursion(experiment), bptt.recursion(replace(experiment, shift=1.5))
     np.testing.assert_allclose(other.residuals[:3], item.residuals[:3])
@@ -407,7 +407,7 @@ def test_a_moved_target_moves_its_residual_and_what_comes_back():
     np.testing.assert_array_equal(again.total, item.total)  # nothing is written over
 
 
-def test_the_cliff_s_slopes_are_those_of_finite_differences():
+def test_cliff_slopes_match_finite_differences():
     for w, b in ((5.0, -2.5), (4.0, -1.0), (6.5, -3.5)):
         _, by_weight, by_bias = bptt.cliff.error_and_slopes(w, b)
         ends = [bptt.cliff.error_and_slopes(w + d, b + e)[0] for d, e in
@@ -416,14 +416,14 @@ def test_the_cliff_s_slopes_are_those_of_finite_differences():
         assert by_bias == pytest.approx((ends[2] - ends[3]) / 2e-6, rel=1e-5)
 
 
-def test_a_clipped_step_is_no_longer_than_rate_times_threshold():
+def test_walk_limits_clipped_step_to_rate_times_threshold():
     free, held = (bptt.walk(5.0, -2.5, theta, 0.1) for theta in (None, 1.0))
     np.testing.assert_allclose(free.steps, 0.1 * free.norm[:-1], rtol=1e-9)
     np.testing.assert_allclose(held.steps, 0.1 * np.minimum(held.norm[:-1], 1), rtol=1e-9)
     assert held.last_error < 1e-4 < free.last_error
 
 
-def test_a_factor_whose_power_float64_does_not_hold():
+def test_reach_handles_float64_underflow():
     result = bptt.reach(GradientExperiment("linear", 500, 4, "identity", 0.1))
     assert result.factor == pytest.approx(0.1)
     assert format_log10(result.arrived[0]) == unbroken("1.00 × 10⁻⁴⁹⁹")

@@ -8,7 +8,7 @@ import time
 UVICORN_S = 5  # its default
 
 
-def test_keep_alive_answers_on_a_connection_that_was_idle(server):
+def test_keep_alive_reuses_idle_connection(server):
     """Longer than uvicorn's own default."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port)
     connection.request("GET", "/_stcore/health")

@@ -58,7 +58,7 @@ def fails(*_: object) -> bool:
         (run_context, "flush_closed", "report_closed_sessions"),
     ],
 )
-def test_garbage_is_collected_where_another_task_fails(
+def test_maintenance_collects_garbage_when_another_task_fails(
     collected, monkeypatch, caplog, where, name, task
 ):
     """It ended all collections, unheard, and memory grew without end."""
@@ -70,7 +70,7 @@ def test_garbage_is_collected_where_another_task_fails(
     assert message.task == task
 
 
-def test_a_collection_that_fails_is_tried_again(collected, monkeypatch, caplog):
+def test_maintenance_retries_failed_collection(collected, monkeypatch, caplog):
     tries: list[int] = []
 
     def first_fails() -> None:
@@ -83,7 +83,7 @@ def test_a_collection_that_fails_is_tried_again(collected, monkeypatch, caplog):
     assert "maintenance: a task failed" in caplog.text
 
 
-def test_sessions_whose_time_is_over_are_undone(collected):
+def test_maintenance_shuts_down_expired_sessions(collected):
     undone: list[str] = []
     remembered = Remembered(maxsize=10, ttl=0.01)
     for name in "ab":
@@ -97,7 +97,7 @@ def test_sessions_whose_time_is_over_are_undone(collected):
     assert not session_release.remembered()
 
 
-def test_who_is_away_at_two_looks_leaves_the_queues(monkeypatch):
+def test_orphan_reaper_removes_owner_absent_at_two_checks(monkeypatch):
     """A line that was cut for a moment costs nobody the run."""
     leaving, queue = maintenance.OrphanReaper(), jobs.JobQueue()
     monkeypatch.setattr(jobs.queue, "_defaults", {"cpu": queue})
@@ -118,7 +118,7 @@ def goes_on(name: str, report) -> None:
         time.sleep(0.01)
 
 
-def test_when_everybody_has_left_everything_is_collected_once(collected, monkeypatch):
+def test_gc_scheduler_collects_once_when_server_is_empty(collected, monkeypatch):
     monkeypatch.setattr(collectors.connections, "open", 0)
     sweeper = maintenance.GcScheduler()
     sweeper.seen()

@@ -42,19 +42,19 @@ def hard() -> int:
     return startup.OPEN_FILES + 96
 
 
-def test_a_low_limit_is_raised_as_far_as_it_may(hard):
+def test_file_limit_is_raised_to_hard_maximum(hard):
     limits, message = begun(256, hard)
     assert limits == [hard, hard]
     assert "files" not in message
 
 
-def test_a_limit_that_is_enough_stays(hard):
+def test_file_limit_stays_when_sufficient(hard):
     limits, message = begun(hard - 1, hard)
     assert limits == [hard - 1, hard]
     assert "files" not in message
 
 
-def test_a_limit_that_cannot_be_raised_enough_is_logged():
+def test_file_limit_logs_warning_when_maximum_is_too_low():
     limits, message = begun(256, 1024)
     assert limits == [1024, 1024]
     (line,) = [line for line in message.splitlines() if "files" in line]
@@ -63,13 +63,13 @@ def test_a_limit_that_cannot_be_raised_enough_is_logged():
     assert f"{startup.OPEN_FILES}" in line
 
 
-def test_a_system_without_such_a_limit(hard):
+def test_file_limit_is_skipped_without_resource_module(hard):
     limits, message = begun(256, hard, "sys.modules['resource'] = None")
     assert limits == [256, hard]
     assert "files" not in message
 
 
-def test_what_a_page_that_is_open_costs():
+def test_open_page_stays_within_descriptor_budget():
     """Streamlit makes each session an event loop: three descriptors beside the page's socket."""
 
     async def visit(url: str) -> float:

@@ -77,7 +77,7 @@ def of(name: str, *labels: str) -> tuple[str, str]:
     return f"seqviz_{name}", ",".join(labels)
 
 
-def test_sessions_are_counted_as_they_come_and_go(attended):
+def test_metrics_count_sessions(attended):
     assert attended.before[of("sessions_connected")] == 0
     assert attended.opened[of("sessions_total")] == attended.opened[of("sessions_connected")] == 1
     assert attended.second[of("sessions_total")] == 2
@@ -85,7 +85,7 @@ def test_sessions_are_counted_as_they_come_and_go(attended):
     assert attended.after[of("sessions_closed_total")] == 0  # they may come back
 
 
-def test_runs_are_timed_by_lesson(attended):
+def test_metrics_time_page_runs_by_lesson(attended):
     page = of("run_seconds_count", "kind=page", f"lesson={LESSON}")
     assert attended.before[page] == 0
     assert attended.opened[page] >= 1
@@ -95,7 +95,7 @@ def test_runs_are_timed_by_lesson(attended):
     assert 0 < attended.opened[total] < 60
 
 
-def test_presses_are_timed_by_lesson(attended):
+def test_metrics_time_bench_runs_by_lesson(attended):
     bench = of("run_seconds_count", "kind=bench", f"lesson={LESSON}")
     assert attended.opened[bench] == 0
     assert attended.pressed[bench] == PRESSES
@@ -105,7 +105,7 @@ def test_presses_are_timed_by_lesson(attended):
     assert attended.scrolled[bench] == PRESSES
 
 
-def test_computing_is_counted_and_cached_results_are_not(attended):
+def test_metrics_count_computations_and_cache_hits(attended):
     label = f"lesson={LESSON}"
     misses, hits = of("cache_misses_total", label), of("cache_hits_total", label)
     computed = of("compute_seconds_count", label)
@@ -118,14 +118,14 @@ def test_computing_is_counted_and_cached_results_are_not(attended):
     assert 0 == attended.before[of("cache_bytes")] < attended.opened[of("cache_bytes")] < 64e6
 
 
-def test_no_press_collects_all_garbage(attended):
+def test_gc_avoids_full_collection_during_interactions(attended):
     everything = of("gc_pauses_total", "generation=2")
     assert attended.before[of("gc_frozen")] > 50_000
     # Streamlit's own setting would collect everything after each of them.
     assert attended.pressed[everything] - attended.opened[everything] <= PRESSES / 4
 
 
-def test_the_process_is_measured(attended):
+def test_metrics_report_process_resources(attended):
     assert 50e6 < attended.after[of("memory_bytes")] < 4e9
     assert attended.after[of("open_files")] > 5
     assert attended.after[of("threads")] > 1
@@ -133,7 +133,7 @@ def test_the_process_is_measured(attended):
     assert attended.after[of("models_loaded")] == 0
 
 
-def test_labels_come_from_fixed_sets(attended):
+def test_metrics_limit_lesson_labels_to_known_slugs(attended):
     slugs = {lesson.slug for lesson in catalog.LESSONS} | {"none"}
     for _, labels in attended.after:
         for name, value in (label.split("=") for label in labels.split(",") if label):
@@ -141,7 +141,7 @@ def test_labels_come_from_fixed_sets(attended):
                 assert value in slugs
 
 
-def test_an_unknown_refusal_is_no_new_label():
+def test_metrics_ignore_unknown_refusal_kind():
     metrics.refused("what a student wrote")
     assert b"wrote" not in metrics.text()
     before = metrics.text()
@@ -149,14 +149,14 @@ def test_an_unknown_refusal_is_no_new_label():
     assert metrics.text() != before
 
 
-def test_reading_does_not_walk_over_everything_that_is_frozen(monkeypatch):
+def test_metrics_read_without_walking_frozen_objects(monkeypatch):
     # With half a million objects that stopped every student for 60 ms.
     collectors.install()
     monkeypatch.setattr(gc, "get_freeze_count", lambda: pytest.fail("counted"))
     assert b"seqviz_gc_frozen" in metrics.text()
 
 
-def test_counting_takes_no_time():
+def test_metrics_record_within_50_microseconds():
     started = time.thread_time()
     for _ in range(1000):
         metrics.observe_cache(run_context.lesson(), 0.001)
@@ -166,7 +166,7 @@ def test_counting_takes_no_time():
     assert (time.thread_time() - started) / 1000 < 50e-6
 
 
-def test_figures_are_plain_text(server):
+def test_metrics_return_plain_text(server):
     with urllib.request.urlopen(f"{server.url}/metrics") as answer:
         assert answer.headers["content-type"].startswith("text/plain")
 
@@ -184,7 +184,7 @@ TOKEN = "a-token-of-some-length"
     (TOKEN, "127.0.0.1", {}, 403),
     (TOKEN, "127.0.0.1", {"Authorization": "Bearer tökén"}, 403),
 ])  # fmt: skip
-def test_who_sees_the_figures(monkeypatch, token, peer, headers, status):
+def test_metrics_require_token_or_local_client(monkeypatch, token, peer, headers, status):
     monkeypatch.setenv("SEQVIZ_METRICS_TOKEN", token)
     coded = {name: value.encode() for name, value in headers.items()}
     here = "http://localhost"
@@ -201,7 +201,7 @@ def test_metrics_can_be_turned_off(monkeypatch):
     assert [route.path for route in application.routes()] == ["/robots.txt"]
 
 
-def test_the_log_goes_from_start_to_stop(attended, server):
+def test_log_covers_start_to_stop(attended, server):
     # Last in this module: it ends the server.
     server.stop(15)
     printed = server.log.read_text("utf-8").splitlines()
@@ -216,7 +216,7 @@ def test_the_log_goes_from_start_to_stop(attended, server):
     assert "127.0.0.1" not in " ".join(line for line in printed if line.startswith("{"))
 
 
-def test_a_port_that_is_taken_is_left_for_another(monkeypatch):
+def test_serve_retries_when_port_is_taken(monkeypatch):
     import socket
 
     free = driver_server.free_port
@@ -249,7 +249,7 @@ asyncio.run(live())
 """
 
 
-def test_jobs_stop_with_the_server_and_a_missing_model_does_not_stop_it(tmp_path):
+def test_lifespan_cancels_jobs_and_tolerates_missing_model(tmp_path):
     (tmp_path / "long_work.py").write_text(
         "import time\ndef until_told(report):\n"
         "    while True:\n        report(0, 0.1)\n        time.sleep(0.05)\n",
@@ -277,7 +277,7 @@ def test_jobs_stop_with_the_server_and_a_missing_model_does_not_stop_it(tmp_path
     assert "preloaded=none" in done.stderr
 
 
-def test_figures_are_given_while_models_are_half_imported(monkeypatch):
+def test_metrics_tolerate_half_imported_models(monkeypatch):
     """Another thread imports what a lesson needs beside the first answers."""
     half = types.ModuleType("seqviz.models.pretrained")
     monkeypatch.setitem(sys.modules, half.__name__, half)
@@ -287,7 +287,7 @@ def test_figures_are_given_while_models_are_half_imported(monkeypatch):
     run_async(maintenance.evict_forward_cache())
 
 
-def test_the_figures_name_the_device_once_it_is_chosen_and_say_why_not_the_one_asked_for(
+def test_metrics_name_chosen_device_and_fallback_reason(
     monkeypatch,
 ):
     monkeypatch.setenv("SEQVIZ_DEVICE", "cuda")
@@ -308,7 +308,7 @@ def test_the_figures_name_the_device_once_it_is_chosen_and_say_why_not_the_one_a
 ASCII = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(ROOT)}
 
 
-def test_a_path_beyond_the_locale_is_one_sentence_before_anybody_comes(tmp_path):
+def test_startup_rejects_path_beyond_locale_encoding(tmp_path):
     folder = tmp_path / "Käse 课"
     folder.mkdir()
     for name in ("app.py", "pages", "static", ".streamlit"):

@@ -25,7 +25,7 @@ def server(minilm_on_disk):
         yield running
 
 
-def test_a_preloaded_model_is_in_memory_before_anybody_comes(server):
+def test_preload_loads_model_before_first_session(server):
     assert server.counter("seqviz_sessions_total") == 0
     assert server.counter("seqviz_models_loaded") == 1
     bytes_ = 4 * model("minilm").parameters
@@ -33,7 +33,7 @@ def test_a_preloaded_model_is_in_memory_before_anybody_comes(server):
     assert "preloaded=minilm" in server.log.read_text("utf-8")
 
 
-def test_its_first_student_waits_for_no_model(server):
+def test_preload_spares_first_student_model_loading(server):
     async def first() -> ProtocolClient:
         async with ProtocolClient(server.url, "attention") as student:
             await student.open()
@@ -48,7 +48,7 @@ def test_its_first_student_waits_for_no_model(server):
     assert server.counter("seqviz_jobs_total", device="models") == 0
 
 
-def test_a_page_opens_with_one_bench_and_the_next_come_as_the_student_scrolls(server):
+def test_page_opens_with_one_bench_and_adds_one_per_scroll(server):
     async def read() -> list[set[str]]:
         charts = []
         async with ProtocolClient(server.url, "gates") as student:
@@ -66,7 +66,7 @@ def test_a_page_opens_with_one_bench_and_the_next_come_as_the_student_scrolls(se
 
 
 @pytest.mark.nightly
-def test_a_student_has_what_builds_on_a_bench_drawn_when_it_is_in_sight(server):
+def test_dependent_bench_redraws_only_when_visible(server):
     """What `benchmarks.classroom` counts as load is what a browser would ask for."""
 
     async def press() -> tuple[list[str], float, float]:
@@ -112,13 +112,13 @@ def all_forgotten(server: Server, view: int = 4) -> bool:
     return False
 
 
-def test_who_has_left_is_let_go_before_anything_is_collected(server):
+def test_sessions_are_released_before_garbage_collection(server):
     run_async(class_(server.url, 2))
     assert all_forgotten(server, view=2)
 
 
 @pytest.mark.nightly
-def test_who_has_left_is_let_go_while_another_works_and_nothing_stops_for_it(server):
+def test_sessions_are_released_under_load_without_full_gc(server):
     """Without a collection of everything, which would stop a hundred for up to a second."""
 
     def here() -> float:
@@ -153,7 +153,7 @@ def settled(server: Server, before: float) -> bool:
 
 
 @pytest.mark.nightly
-def test_what_a_class_held_is_free_again(server):
+def test_sessions_return_memory_after_repeated_classes(server):
     megabytes = []
     for _ in range(2):
         for _ in range(2):

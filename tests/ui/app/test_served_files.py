@@ -37,7 +37,7 @@ def metrics(url: str) -> float:
 
 
 @pytest.mark.nightly
-def test_notebooks_of_lessons_that_are_not_drawn_delay_nobody(server):
+def test_notebooks_of_undrawn_lesson_delay_no_other_client(server):
     async def attended() -> list[float]:
         async with ProtocolClient(server.url, "ar_fitting") as protocol_client:
             await protocol_client.open()

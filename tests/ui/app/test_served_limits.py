@@ -21,7 +21,7 @@ async def refused(url: str, cookies: dict[str, str] | None, seed: int) -> bool:
         return any(LIMIT in warning for warning in tab.warnings)
 
 
-def test_who_reconnects_finds_the_account_again_and_nobody_else_is_refused():
+def test_quota_survives_reconnect_and_spares_other_devices():
     with serve(environment=TIGHT) as server:
 
         async def lesson() -> tuple[bool, list[bool], list[bool]]:
@@ -43,7 +43,7 @@ def test_who_reconnects_finds_the_account_again_and_nobody_else_is_refused():
     assert cached == [True, False]
 
 
-def test_a_newcomer_waits_in_front_and_who_is_in_opens_what_it_likes():
+def test_admission_rejects_extra_client_and_allows_own_tabs():
     with serve(environment={"SEQVIZ_MAX_CLIENTS": "2"}) as server:
 
         async def lesson() -> list[str]:
@@ -74,7 +74,7 @@ scheduler.DrawQueue.enqueue = late
 """
 
 
-def test_who_waits_long_is_told_again_and_sees_the_figure_then():
+def test_queue_notice_repeats_until_figure_is_drawn():
     """Benches that come one by one while others compute, as in a class that opens a lesson."""
     with serve(before=LATE) as server:
 

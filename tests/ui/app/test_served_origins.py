@@ -39,7 +39,7 @@ def status(server, origin: str) -> int:
     return result
 
 
-def test_a_page_of_another_site_is_refused_at_once_and_nobody_is_asked(server, asked):
+def test_origin_check_rejects_foreign_site_without_dns(server, asked):
     assert "SeqViz is at http://localhost:" in server.log.read_text("utf-8")
     started = time.monotonic()
     for origin in ("https://evil.example", "http://[bad", "null"):
@@ -49,7 +49,7 @@ def test_a_page_of_another_site_is_refused_at_once_and_nobody_is_asked(server, a
     assert not asked.exists(), asked.read_text("utf-8")
 
 
-def test_server_allowed_hosts_hold_on_every_route_but_health_and_metrics():
+def test_allowed_hosts_apply_to_every_route_except_health():
     """A site whose name leads here (DNS rebinding) reads no page, figure, room or file."""
     with serve(options={"server.allowedHosts": "school.example"}) as server:
 

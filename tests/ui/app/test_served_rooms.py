@@ -43,7 +43,7 @@ def listen(server: Server, code: str, **headers: str) -> socket.socket:
 
 @pytest.mark.parametrize(("number", "sign"), first_only(
     [(30, signal.SIGTERM), (30, signal.SIGINT), (300, signal.SIGTERM)]))  # fmt: skip
-def test_a_server_ends_within_seconds_while_a_class_is_connected(tmp_path, number, sign):
+def test_server_stops_fast_with_class_and_restores_rooms(tmp_path, number, sign):
     """Its rooms come back with the next process: teacher and students as before, nobody else."""
     environment = {"SEQVIZ_CACHE": str(tmp_path), "HF_HUB_OFFLINE": "1"}
     with serve(environment=environment) as server, ExitStack() as stack:
@@ -137,7 +137,7 @@ class Readers:
     [(20, signal.SIGINT, "0"), (300, signal.SIGINT, "0"), (300, signal.SIGTERM, "0"),
      (300, signal.SIGINT, "1"), (300, signal.SIGTERM, "1")],
 ))  # fmt: skip
-def test_a_server_ends_within_seconds_in_the_middle_of_all_that_it_does(number, sign, workers):
+def test_server_stops_fast_under_full_load(number, sign, workers):
     """Room streams, embedded figures that are dragged, and a training."""
     environment = {"HF_HUB_OFFLINE": "1", "SEQVIZ_WORKERS": workers}
     with serve(environment=environment) as server, ExitStack() as stack:
@@ -178,7 +178,7 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
-def test_a_thread_that_does_not_end_keeps_no_process_from_its_end(sign):
+def test_shutdown_exits_despite_hanging_thread(sign):
     process = subprocess.Popen(
         [sys.executable, "-c", STUCK], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
@@ -196,7 +196,7 @@ def cut(server: Server, head: str, body: bytes) -> None:
         line.sendall(f"{head}\r\nHost: {HOST}\r\n{OURS}: 1\r\n".encode() + b"\r\n" + body)
 
 
-def test_bodies_that_are_cut_off_leave_the_log_as_it_is(server):
+def test_server_logs_no_traceback_for_truncated_bodies(server):
     """Of a room, of an embedded figure, and of a file that is uploaded."""
     before = server.log.stat().st_size
     length = "Content-Length: 900"
@@ -215,7 +215,7 @@ def test_bodies_that_are_cut_off_leave_the_log_as_it_is(server):
     assert written.count("\n") <= 10
 
 
-def test_a_device_that_was_sent_out_gets_no_seat_after_the_server_is_killed(tmp_path):
+def test_room_rejects_removed_device_after_server_kill(tmp_path):
     """It opens the page anew, and keeps the name that the process before has given it."""
 
     def page(server: Server, cookie: str = "") -> str:

@@ -16,7 +16,7 @@ KEY = "ar.process.phi"
 
 
 @pytest.mark.nightly  # by day the route alone is asked, with one worker for all questions
-def test_a_worker_draws_what_hands_ask_for_and_dies_with_its_server():
+def test_worker_draws_drag_requests_and_exits_with_server():
     with serve(environment={"SEQVIZ_WORKERS": "1"}) as server:
         (worker,) = psutil.Process(server.process.pid).children()
 

@@ -52,7 +52,7 @@ def read(event: bytes) -> tuple[dict, bytes]:
     ("vanishing_gradients", "pairs", {"vg.pairs.earlier": "2"}),
     ("vanishing_gradients", "gates", {"vg.gates.update": "0.7"}),
 ])  # fmt: skip
-def test_it_is_byte_for_byte_what_a_page_would_ask_for(client, looks, lesson, bench, values):
+def test_broadcast_matches_live_response_bytes(client, looks, lesson, bench, values):
     asks = Session("a student", 0.0)
     run_context._by_token[asks.token] = asks
     anchor = {"lesson": lesson, "bench": bench, "values": {**values, "ga.watch.step": "2"}}
@@ -68,7 +68,7 @@ def test_it_is_byte_for_byte_what_a_page_would_ask_for(client, looks, lesson, be
     assert json.loads(text.partition(b"\n")[0])["alt"]
 
 
-def test_a_page_that_asks_later_finds_it_however_much_others_have_asked_for(monkeypatch):
+def test_broadcast_figure_stays_cached_under_load(monkeypatch):
     """A figure drawn twice says another time in its badge."""
     store = ResultCache(3 * MEGABYTE)
     monkeypatch.setattr(result_cache, "result_cache", lambda: store)
@@ -85,7 +85,7 @@ def test_a_page_that_asks_later_finds_it_however_much_others_have_asked_for(monk
     assert handler.render_bench(bench, payload["query"], asks).encode() == body
 
 
-def test_nothing_is_drawn_that_no_page_would_ask_for(monkeypatch):
+def test_broadcast_skips_moves_no_page_would_request(monkeypatch):
     def never(*_: object, **__: object) -> None:
         raise AssertionError
 
@@ -100,7 +100,7 @@ def test_nothing_is_drawn_that_no_page_would_ask_for(monkeypatch):
 
 
 @pytest.mark.parametrize("problem", [PendingError(), ValueError(), RuntimeError()])
-def test_where_a_page_would_get_no_picture_there_is_none(monkeypatch, problem):
+def test_broadcast_returns_nothing_when_render_fails(monkeypatch, problem):
     def fails(*_: object, **__: object) -> None:
         raise problem
 
@@ -108,7 +108,7 @@ def test_where_a_page_would_get_no_picture_there_is_none(monkeypatch, problem):
     assert drawn(MOVED, START, EN) == {}
 
 
-def test_what_is_another_for_another_student_or_later_is_not_for_all(monkeypatch):
+def test_broadcast_skips_per_student_and_oversized_figures(monkeypatch):
     """As of a training, an upload, or something picked in it; and one too large to be sent."""
     anchor = {"lesson": "vanishing_gradients", "bench": "race", "values": {}}
     moved = {**anchor, "values": {"vg.race.delay": "12"}}
@@ -137,7 +137,7 @@ def at(room: Room, **message):
     return seat
 
 
-def test_it_is_for_those_whose_page_shows_the_figure_and_follows(room):
+def test_room_picture_reaches_only_followers_with_matching_view(room):
     seats = [at(room), at(room, left=True), at(room, bench="ar_fitting/fit"), at(room, looks=None),
              at(room, looks=list(ZH)), at(room, looks=DARK)]  # fmt: skip
     for seat in seats[:-1]:
@@ -151,12 +151,12 @@ def test_it_is_for_those_whose_page_shows_the_figure_and_follows(room):
 
 
 @pytest.mark.parametrize("looks", ["en", [], ["en", 1, 0], ["en" * 9, True, True], {"a": 1}])
-def test_looks_are_three_words(room, looks):
+def test_presence_rejects_malformed_view(room, looks):
     with pytest.raises(InvalidMessageError):
         at(room, looks=looks)
 
 
-def test_a_stream_tells_it_once_and_before_the_move(room):
+def test_stream_sends_picture_once_before_move(room):
     seat, late = at(room), at(room)
 
     async def listen() -> list[bytes]:
@@ -178,7 +178,7 @@ def test_a_stream_tells_it_once_and_before_the_move(room):
     assert json.loads(payload.rpartition(b"data: ")[2])["place"] == MOVED
 
 
-def test_what_only_the_teacher_sees_is_told_to_no_student(room):
+def test_stream_omits_teacher_only_changes_for_students(room):
     """A class that scrolls does not wake all its browsers for each of them."""
     seat = at(room)
 
@@ -215,7 +215,7 @@ class Slow:
         return {EN: b"event: picture\ndata: %b\ndata: \n\n" % self.drawn[-1].encode()}
 
 
-def test_of_a_flood_of_moves_a_few_are_drawn_and_the_last_is_told(room, monkeypatch):
+def test_navigate_coalesces_flood_and_sends_last_move(room, monkeypatch):
     slow = Slow()
     monkeypatch.setattr(routes, "runner", lambda: slow, raising=False)
     at(room).streams = 1
@@ -233,7 +233,7 @@ def test_of_a_flood_of_moves_a_few_are_drawn_and_the_last_is_told(room, monkeypa
     assert b"99" in room.pictures[EN]
 
 
-def test_a_picture_that_takes_long_does_not_hold_the_teacher_up(room, monkeypatch):
+def test_navigate_does_not_wait_for_slow_picture(room, monkeypatch):
     slow = Slow()
     monkeypatch.setattr(routes, "runner", lambda: slow, raising=False)
     monkeypatch.setattr(routes, "DRAWN_WITHIN", 0.001)
@@ -242,7 +242,7 @@ def test_a_picture_that_takes_long_does_not_hold_the_teacher_up(room, monkeypatc
     assert (room.location, room.pictures) == (MOVED, {})
 
 
-def test_a_browser_that_does_not_read_gets_the_last_of_a_flood(client):
+def test_stream_sends_only_last_state_to_stalled_reader(client):
     """It holds up nobody, and nothing is kept for it but what it is told next."""
     opened = client.post("/room").json()
     room = room_service().rooms.find(opened["code"])
@@ -292,7 +292,7 @@ def test_a_browser_that_does_not_read_gets_the_last_of_a_flood(client):
     assert sent[-1].startswith(b"event: picture\ndata: 199\n")
 
 
-def test_a_teacher_who_drags_for_long_is_not_refused(client):
+def test_navigate_accepts_hundred_rapid_moves(client):
     """A page tells ten times a second where its hand is."""
     opened = client.post("/room").json()
     for k in range(100):

@@ -66,7 +66,7 @@ def now(code: str) -> dict:
     return json.loads(room_service().rooms.find(code).snapshot(False))
 
 
-def test_a_room_is_opened_joined_and_used(client, opened):
+def test_room_opens_seats_student_and_counts_vote(client, opened):
     code, token = opened["code"], opened["token"]
     seat = join(client, code)
     assert seat["number"] == 1
@@ -76,7 +76,7 @@ def test_a_room_is_opened_joined_and_used(client, opened):
     assert now(code)["ballot"]["counts"] == [[0, 1, 0]]
 
 
-def test_a_class_draws_and_hears_of_it_when_it_is_revealed(client, opened):
+def test_drawings_stay_hidden_until_reveal(client, opened):
     """Neither a student, nor a teacher of another room, nor who has no seat is told before."""
     code, token = opened["code"], opened["token"]
     seat, other = join(client, code)["seat"], client.post("/room").json()
@@ -109,7 +109,7 @@ def test_a_class_draws_and_hears_of_it_when_it_is_revealed(client, opened):
     assert told(**{TEACHER: other["token"]})[0] == told()[0] == 404
 
 
-def test_another_sites_page_can_say_nothing(client, opened):
+def test_room_rejects_cross_site_posts(client, opened):
     del client.headers[OURS]
     for path in ("/room", f"/room/{opened['code']}/seat", f"/room/{opened['code']}/messages"):
         assert client.post(path, json={}).status_code == 400
@@ -119,7 +119,7 @@ def test_another_sites_page_can_say_nothing(client, opened):
 @pytest.mark.parametrize("who", [
     {}, {"teacher": ""}, {"teacher": "x" * 32}, {"seat": ""}, {"seat": "1.x"}, {"seat": "x" * 999},
 ])  # fmt: skip
-def test_who_has_no_place_in_a_room_can_say_and_hear_nothing(client, opened, who):
+def test_room_rejects_caller_without_valid_seat_or_token(client, opened, who):
     join(client, opened["code"])
     refused = say(client, opened["code"], ASK, **who)
     assert (refused.status_code, refused.json()) == (404, {"problem": "no_room"})
@@ -128,7 +128,7 @@ def test_who_has_no_place_in_a_room_can_say_and_hear_nothing(client, opened, who
     assert now(opened["code"])["ballot"] is None
 
 
-def test_a_student_is_no_teacher_and_a_seat_of_another_room_is_none(client, opened):
+def test_room_rejects_wrong_role_and_foreign_seat(client, opened):
     seat, other = join(client, opened["code"])["seat"], client.post("/room").json()
     assert say(client, opened["code"], ASK, seat=seat).status_code == 400
     assert say(client, other["code"], VOTE, seat=seat).status_code == 404
@@ -138,18 +138,18 @@ def test_a_student_is_no_teacher_and_a_seat_of_another_room_is_none(client, open
 @pytest.mark.parametrize("body", [
     b"", b"x", b"[]", b"3", b'"x"', b"\xff", b"{" * 9000, b"[" * 16_000, b'{"kind": "vote"}',
 ])  # fmt: skip
-def test_what_is_no_word_of_a_room_is_refused(client, opened, body):
+def test_messages_reject_malformed_body(client, opened, body):
     seat = join(client, opened["code"])["seat"]
     assert say(client, opened["code"], body, seat=seat).status_code == 400
 
 
-def test_a_megabyte_is_not_read(client, opened):
+def test_messages_reject_oversized_body(client, opened):
     seat = join(client, opened["code"])["seat"]
     refused = say(client, opened["code"], b" " * 1_000_000, seat=seat)
     assert (refused.status_code, refused.json()["problem"]) == (413, "large")
 
 
-def test_a_flood_of_votes_is_one_vote_and_stops(client, opened):
+def test_vote_flood_counts_once_and_is_throttled(client, opened):
     seat = join(client, opened["code"])["seat"]
     say(client, opened["code"], ASK, teacher=opened["token"])
     answers = [
@@ -163,7 +163,7 @@ def test_a_flood_of_votes_is_one_vote_and_stops(client, opened):
     assert say(client, opened["code"], VOTE, seat=other).status_code == 204
 
 
-def test_a_device_takes_a_few_seats_not_all(client, opened):
+def test_seat_route_limits_seats_per_device(client, opened):
     device = client_registry().register(HERE)
     client.cookies.set("seqviz_device", device)
     answers = [client.post(f"/room/{opened['code']}/seat", json={}) for _ in range(100)]
@@ -193,7 +193,7 @@ def guesses(number: int) -> list[str]:
     return list(islice((word for word in words if codes.is_valid(word)), number))
 
 
-def test_codes_cannot_be_tried_out(client, opened, quick):
+def test_room_lookup_throttles_code_guessing(client, opened, quick):
     """From the 31st on one a second is answered: so many that the codes are long enough."""
     statuses = [client.post(f"/room/{code}/seat").status_code for code in guesses(130)]
     assert statuses == [404] * 130
@@ -201,7 +201,7 @@ def test_codes_cannot_be_tried_out(client, opened, quick):
     assert quick.now >= 98
 
 
-def test_a_class_that_mistypes_its_code_is_not_refused(client, opened):
+def test_room_lookup_tolerates_mistyped_codes_of_class(client, opened):
     """Sixty and 400 students, each a letter wrong, with cookies and without; nobody waits."""
     code = opened["code"]
     for number in (60, 400):
@@ -220,7 +220,7 @@ def test_a_class_that_mistypes_its_code_is_not_refused(client, opened):
         assert come_back(client, opened).status_code == 200
 
 
-def test_a_newcomer_waits_for_one_look_up_of_each_other_device(client, opened, quick):
+def test_room_lookup_queues_fairly_across_devices(client, opened, quick):
     """However many a single device has sent; whoever has a seat or teaches waits for none."""
     seat = join(client, opened["code"])["seat"]
     for code in guesses(40):
@@ -247,7 +247,7 @@ def test_a_newcomer_waits_for_one_look_up_of_each_other_device(client, opened, q
     assert client.post(f"/room/{opened['code']}/seat", json={"seat": seat}).status_code == 200
 
 
-def test_who_has_sent_most_look_ups_is_refused_where_very_many_wait(client, opened, monkeypatch):
+def test_room_lookup_rejects_heaviest_client_when_queue_is_full(client, opened, monkeypatch):
     monkeypatch.setattr(routes, "MAX_WAITING", 20)
     gate = routes.Gate()
     gate.wrong.consume(100.0, *routes.WRONG)
@@ -268,7 +268,7 @@ def test_who_has_sent_most_look_ups_is_refused_where_very_many_wait(client, open
     assert run_async(wait()) == (1, False)
 
 
-def test_a_class_of_300_behind_one_address_fits(client, opened):
+def test_room_seats_300_students_behind_one_address(client, opened):
     """With cookies and without."""
     for cookies in (devices(client, 300), range(300)):
         code = client.post("/room").json()["code"]
@@ -278,7 +278,7 @@ def test_a_class_of_300_behind_one_address_fits(client, opened):
         client_registry.cache_clear()
 
 
-def test_a_page_that_is_loaded_again_and_again_keeps_its_place(client, opened):
+def test_seat_route_keeps_seat_on_reload_and_throttles_it_alone(client, opened):
     """Fifty times within a moment; then that page alone has to wait."""
     code, seat = opened["code"], join(client, opened["code"])["seat"]
     other = join(client, code)["seat"]
@@ -293,7 +293,7 @@ def test_a_page_that_is_loaded_again_and_again_keeps_its_place(client, opened):
     assert client.post(f"/room/{code}/seat", json={"seat": other}).status_code == 200
 
 
-def test_a_class_and_its_teacher_come_back_after_a_restart_in_any_order(client, opened):
+def test_room_restores_seats_and_teacher_after_restart(client, opened):
     code = opened["code"]
     seats = [join(client, code) for _ in range(20)]
     restart()
@@ -307,7 +307,7 @@ def test_a_class_and_its_teacher_come_back_after_a_restart_in_any_order(client, 
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_nobody_becomes_the_teacher(client, opened, known):
+def test_teacher_route_rejects_every_foreign_token(client, opened, known):
     """By another room's token, a seat's secret, an ended room's, any words; before it is back too.
 
     All of them, and who asks for a room that never was, are told the same.
@@ -328,14 +328,14 @@ def test_nobody_becomes_the_teacher(client, opened, known):
     assert come_back(client, opened).status_code == 200
 
 
-def test_a_page_chooses_neither_code_nor_token(client, opened):
+def test_room_ignores_client_supplied_code_and_token(client, opened):
     claimed = {"code": opened["code"], "token": "x" * 48}
     result = client.post("/room", json=claimed).json()
     assert result["code"] != opened["code"]
     assert result["token"] != claimed["token"]
 
 
-def test_a_removed_seat_is_told_so_and_gets_no_other(client, opened):
+def test_removed_seat_is_notified_and_cannot_rejoin(client, opened):
     code = opened["code"]
     client.cookies.set("seqviz_device", client_registry().register(HERE))
     seat = join(client, code)
@@ -361,7 +361,7 @@ def test_a_removed_seat_is_told_so_and_gets_no_other(client, opened):
         join(client, code)
 
 
-def test_a_device_has_one_vote_after_a_restart_too(client, opened):
+def test_device_keeps_single_vote_after_restart(client, opened):
     """Its second tab voted last; both pages tell what they remember."""
     code = opened["code"]
     client.cookies.set("seqviz_device", client_registry().register(HERE))
@@ -390,7 +390,7 @@ def test_a_device_has_one_vote_after_a_restart_too(client, opened):
     assert now(code)["ballot"]["voted"] == 1
 
 
-def test_the_oldest_line_of_a_seat_gives_way(client, opened):
+def test_stream_displaces_oldest_tabs_of_seat(client, opened):
     """Five tabs of one browser: three are connected, the first two are told so and are quiet."""
     room = room_service().rooms.find(opened["code"])
     seat, _ = room.join()
@@ -409,7 +409,7 @@ def test_the_oldest_line_of_a_seat_gives_way(client, opened):
     assert run_async(tabs()) == ([b'data: {"displaced": true}\n\n'] * 2, 3)
 
 
-def test_a_seat_that_connects_as_fast_as_it_can_is_slowed_alone(client, opened):
+def test_stream_throttles_only_seat_that_reconnects_rapidly(client, opened):
     code, seat = opened["code"], join(client, opened["code"])["seat"]
     room, other = room_service().rooms.find(code), join(client, code)["seat"]
     room.ended = False
@@ -424,7 +424,7 @@ def test_a_seat_that_connects_as_fast_as_it_can_is_slowed_alone(client, opened):
     assert connect(other) == 200
 
 
-def test_a_student_reads_what_was_sent_only_as_a_teacher(client, opened):
+def test_submission_is_readable_by_teacher_only(client, opened):
     code, seat = opened["code"], join(client, opened["code"])["seat"]
     values = {"ga.watch.step": "3"}
     payload = {"kind": "send", "lesson": "gates", "bench": "watch", "values": values}
@@ -437,12 +437,12 @@ def test_a_student_reads_what_was_sent_only_as_a_teacher(client, opened):
     assert missing.status_code == 400
 
 
-def test_the_answer_to_who_opens_a_room_names_it_for_the_proxy(client):
+def test_room_response_carries_code_header_for_proxy(client):
     answer = client.post("/room")
     assert answer.headers[OURS] == answer.json()["code"]
 
 
-def test_a_stream_tells_the_state_now_and_after_each_change(client, opened):
+def test_stream_sends_state_now_and_after_each_change(client, opened):
     room = room_service().rooms.find(opened["code"])
     seat, _ = room.join()
 
@@ -470,7 +470,7 @@ def test_a_stream_tells_the_state_now_and_after_each_change(client, opened):
     assert (seat.streams, received_value[0]["present"]) == (0, 1)
 
 
-def test_a_stream_reminds_a_seat_of_a_vote_that_it_changes(client, opened):
+def test_stream_sends_changed_vote_to_seat(client, opened):
     """The count stays the same, so nothing else is new; its other windows show it as well."""
     room = room_service().rooms.find(opened["code"])
     seat, _ = room.join()
@@ -488,7 +488,7 @@ def test_a_stream_reminds_a_seat_of_a_vote_that_it_changes(client, opened):
     assert run_async(listen()) == [None, 1, 2]
 
 
-def test_a_silent_room_beats(client, opened, monkeypatch):
+def test_stream_sends_heartbeat_when_idle(client, opened, monkeypatch):
     monkeypatch.setattr(routes, "HEARTBEAT", 0.01)
     room = room_service().rooms.find(opened["code"])
 
@@ -501,13 +501,13 @@ def test_a_silent_room_beats(client, opened, monkeypatch):
     assert others == [b": here\n\n"] * 2
 
 
-def test_all_of_one_kind_are_told_the_same_bytes(opened):
+def test_snapshot_is_shared_per_role(opened):
     room = room_service().rooms.find(opened["code"])
     assert room.snapshot(False) is room.snapshot(False)
     assert room.snapshot(False) != room.snapshot(True)
 
 
-def test_what_is_left_is_the_teachers_alone(client, opened):
+def test_summary_is_readable_by_teacher_only(client, opened):
     seat = join(client, opened["code"])["seat"]
     path = f"/room/{opened['code']}/summary"
     assert client.get(path, headers={SEAT: seat}).status_code == 403
@@ -521,7 +521,7 @@ TEXT = {"kind": "text", "lesson": "gates", "bench": "watch", "values": {},
         "key": "ga.watch.characters", "text": "It \U0001f327 rains."}  # fmt: skip
 
 
-def test_a_text_is_the_teachers_to_read_until_it_is_approved(client, opened):
+def test_text_is_readable_by_teacher_only_until_approved(client, opened):
     code, token, seat = opened["code"], opened["token"], join(client, opened["code"])["seat"]
     other = client.post("/room").json()["token"]
     assert say(client, code, TEXT, seat=seat).status_code == 204
@@ -538,7 +538,7 @@ def test_a_text_is_the_teachers_to_read_until_it_is_approved(client, opened):
     assert client.get(f"/room/{code}/pending", headers={TEACHER: token}).json() == {}
 
 
-def test_a_flood_of_texts_waits_as_three(client, opened):
+def test_text_flood_queues_three_and_is_throttled(client, opened):
     seat = join(client, opened["code"])["seat"]
     answers = [say(client, opened["code"], {**TEXT, "text": f"{k}"}, seat=seat) for k in range(60)]
     assert [answer.status_code for answer in answers[:4]] == [204, 204, 204, 409]
@@ -553,7 +553,7 @@ def test_a_flood_of_texts_waits_as_three(client, opened):
     {**TEXT, "text": "\ud800"}, {"kind": "send", "lesson": "gates", "bench": "watch",
                                  "values": {"ga.watch.characters": "\udfff"}},
 ])  # fmt: skip
-def test_a_text_that_none_could_be_told_reaches_nobody(client, opened, said):
+def test_messages_reject_invalid_or_unencodable_text(client, opened, said):
     """Half a pair cannot be written as UTF-8: the stream of all would end with it."""
     seat = join(client, opened["code"])["seat"]
     assert say(client, opened["code"], json.dumps(said).encode(), seat=seat).status_code == 400
@@ -564,7 +564,7 @@ def test_a_text_that_none_could_be_told_reaches_nobody(client, opened, said):
     str.lower, lambda code: f"{code[:4]}-{code[4:]}", lambda code: f"{code[:4]}%20{code[4:]}",
     lambda code: f"%{ord(code[0]):x}{code[1:]}",
 ])  # fmt: skip
-def test_a_proxy_reads_the_same_code_as_the_server(client, opened, write):
+def test_room_rejects_noncanonical_code_spelling(client, opened, write):
     """Written otherwise it would lead elsewhere, where any seat brings the room up as well."""
     seat = join(client, opened["code"])["seat"]
     code = write(opened["code"])
@@ -579,13 +579,13 @@ def test_a_proxy_reads_the_same_code_as_the_server(client, opened, write):
         assert OURS not in answer.headers
 
 
-def test_a_room_is_asked_for_by_no_other_spelling_of_its_path(client, opened):
+def test_room_rejects_percent_encoded_path(client, opened):
     """A proxy that does not see that it is a room's would lead it anywhere."""
     answer = client.post(f"/%72oom/{opened['code']}/seat", json={})
     assert (answer.status_code, OURS in answer.headers) == (404, False)
 
 
-def test_who_comes_back_is_no_newcomer_though_others_have_the_numbers(client, opened, monkeypatch):
+def test_returning_seat_bypasses_newcomer_limit(client, opened, monkeypatch):
     """After a restart, where all of an address look like one device."""
     for limit in ("SEATS", "SHARED_SEATS"):
         monkeypatch.setattr(routes, limit, (12, 1e-9))
@@ -604,14 +604,14 @@ def test_who_comes_back_is_no_newcomer_though_others_have_the_numbers(client, op
     {"kind": "send", "lesson": "you_fools", "bench": "", "values": {}},
     {"kind": "presence", "bench": "constructor/x", "detached": True, "goals": [], "view": None},
 ])  # fmt: skip
-def test_a_lesson_that_is_none_is_shown_to_no_teacher(client, opened, said):
+def test_messages_reject_unknown_lesson(client, opened, said):
     seat = join(client, opened["code"])["seat"]
     assert say(client, opened["code"], said, seat=seat).status_code == 400
     visible = room_service().rooms.find(opened["code"]).snapshot(True)
     assert said.get("lesson", "constructor").encode() not in visible
 
 
-def test_the_notebook_is_the_teachers_and_has_no_links_but_to_this_app(client, opened):
+def test_notebook_requires_teacher_and_valid_app_address(client, opened):
     path, seat = f"/room/{opened['code']}/notebook", join(client, opened["code"])["seat"]
     request = {"language": "zh", "address": "http://127.0.0.1:8501/app/"}
     assert client.post(path, json=request, headers={SEAT: seat}).status_code == 403
@@ -646,7 +646,7 @@ def filled(room, seats: int = 300, questions: int = 40) -> None:
     room.apply_teacher_message({"kind": "sketch", "action": "reveal"})
 
 
-def test_a_large_summary_is_copied_on_the_loop_and_written_elsewhere(client, opened):
+def test_summary_is_serialized_off_event_loop(client, opened):
     room = room_service().rooms.find(opened["code"])
     filled(room)
     took = []
@@ -669,7 +669,7 @@ def test_a_large_summary_is_copied_on_the_loop_and_written_elsewhere(client, ope
     assert "asyncio" in thread.name  # a pool's
 
 
-def test_a_large_summary_is_written_in_parts(client, opened, monkeypatch):
+def test_summary_is_encoded_in_small_chunks(client, opened, monkeypatch):
     """No other thread goes on during a call of the encoder, the event loop's neither."""
     room = room_service().rooms.find(opened["code"])
     filled(room)
@@ -687,7 +687,7 @@ def test_a_large_summary_is_written_in_parts(client, opened, monkeypatch):
     assert max(sizes) < 0.05 * len(result.content)
 
 
-def test_what_all_ask_for_is_written_once(client, opened, monkeypatch):
+def test_drawings_are_summarized_once_for_class(client, opened, monkeypatch):
     """300 pages ask for the drawings at one reveal; the teacher's page for its own."""
     room = room_service().rooms.find(opened["code"])
     filled(room, questions=1)
@@ -708,7 +708,7 @@ def test_what_all_ask_for_is_written_once(client, opened, monkeypatch):
     assert len(summaries) == 1
 
 
-def test_who_asks_while_it_is_written_waits_for_the_next_together(client, opened, monkeypatch):
+def test_summary_coalesces_requests_during_write(client, opened, monkeypatch):
     """A room that changes all the time, and many who ask: one is written, and one waits."""
     room = room_service().rooms.find(opened["code"])
     begun, release = [], threading.Event()
@@ -737,7 +737,7 @@ def test_who_asks_while_it_is_written_waits_for_the_next_together(client, opened
     assert len(begun) == 2
 
 
-def test_a_summary_counts_as_computed_for_who_asks(client, opened, monkeypatch):
+def test_summary_is_charged_to_cpu_quota_of_caller(client, opened, monkeypatch):
     monkeypatch.setenv("SEQVIZ_SESSION_SECONDS", "0.05")
     client.cookies.set("seqviz_device", client_registry().register(HERE))
     room = room_service().rooms.find(opened["code"])
@@ -755,7 +755,7 @@ async def _rest(line) -> list[bytes]:
     return [item async for item in line]
 
 
-def test_streams_end_when_the_process_is_told_to_end(client, opened):
+def test_stream_ends_on_shutdown(client, opened):
     room = room_service().rooms.find(opened["code"])
 
     async def listen() -> int:

@@ -105,13 +105,13 @@ def named(figure: dict) -> dict[str, list[float]]:
 # ---- whose seeds
 
 
-def test_a_class_is_its_seats_and_is_filled_up_to_thirty():
+def test_target_seeds_fills_class_up_to_minimum():
     assert target_seeds([]) == list(range(1, MIN_SEEDS + 1))
     assert target_seeds([1, 2, 40]) == [*range(1, MIN_SEEDS), 40]
     assert target_seeds(range(1, 101)) == list(range(1, 101))
 
 
-def test_who_comes_late_takes_the_seed_that_was_filled_in():
+def test_run_reuses_filled_seed_for_late_seat():
     run = SeedExperimentRun(1, RUN)
     assert run.missing([3])[0] == 3  # those of seats first
     run.results = dict.fromkeys(target_seeds([3]), 0.5)
@@ -121,7 +121,7 @@ def test_who_comes_late_takes_the_seed_that_was_filled_in():
     assert run.plotted_seeds() == list(range(1, MIN_SEEDS + 1))
 
 
-def test_another_run_replaces_the_first_which_is_kept_for_afterwards(monkeypatch):
+def test_room_replaces_run_and_retains_recent_ones(monkeypatch):
     monkeypatch.setattr("seqviz.classroom.room.KEPT", 2)
     room = Rooms().open()
     for number in range(1, 6):
@@ -137,7 +137,7 @@ def test_another_run_replaces_the_first_which_is_kept_for_afterwards(monkeypatch
     assert runs.KEPT == 20
 
 
-def test_nobody_stops_what_does_not_run_and_no_student_runs_anything():
+def test_room_rejects_stop_without_run_and_student_commands():
     room = Rooms().open()
     with pytest.raises(InvalidMessageError):
         room.apply_teacher_message({"kind": "stop"})
@@ -151,7 +151,7 @@ def test_nobody_stops_what_does_not_run_and_no_student_runs_anything():
 # ---- over the routes
 
 
-def test_a_class_runs_and_each_finds_its_own(client, opened):
+def test_run_marks_result_of_each_seat(client, opened):
     seats = [join(client, opened["code"]) for _ in range(2)]
     assert say(client, opened, RUN).status_code == 204
     until(client, opened, done)
@@ -171,14 +171,14 @@ def test_a_class_runs_and_each_finds_its_own(client, opened):
     assert left["runs"][0]["values"] == RUN["values"]
 
 
-def test_it_is_seen_to_grow(client, opened, ours):
+def test_run_computes_seeds_in_batches(client, opened, ours):
     request = ours()
     say(client, opened, RUN)
     until(client, opened, done)
     assert request == [list(range(first, first + 5)) for first in range(1, MIN_SEEDS, 5)]
 
 
-def test_late_joiners_are_added_and_marked(client, opened, ours):
+def test_run_adds_and_marks_late_seats(client, opened, ours):
     request = ours()
     join(client, opened["code"])
     say(client, opened, RUN)
@@ -197,7 +197,7 @@ def test_late_joiners_are_added_and_marked(client, opened, ours):
     assert around["marks"]["31"][0] == [31.0]
 
 
-def test_it_can_be_stopped(client, opened, ours, monkeypatch):
+def test_run_stops_and_keeps_partial_results(client, opened, ours, monkeypatch):
     monkeypatch.setattr(seed_experiment, "THROTTLE_S", 0.2)
     request = ours()
     say(client, opened, RUN)
@@ -213,7 +213,7 @@ def test_it_can_be_stopped(client, opened, ours, monkeypatch):
     assert len(picture(look(client, opened))[0]["marks"]) == run["done"]
 
 
-def test_a_flood_of_runs_is_a_few_and_the_last_counts(client, opened, ours):
+def test_run_flood_is_throttled_and_last_wins(client, opened, ours):
     ours()
     answers = [
         say(client, opened, {**RUN, "values": {"ar.process.phi": f"0.{k + 1}"}}).status_code
@@ -227,7 +227,7 @@ def test_a_flood_of_runs_is_a_few_and_the_last_counts(client, opened, ours):
     assert client.post("/room").status_code == 200  # others go on
 
 
-def test_a_flood_of_looks_ends(client, opened, ours):
+def test_run_route_throttles_flood_of_reads(client, opened, ours):
     ours()
     seat, other = join(client, opened["code"])["seat"], join(client, opened["code"])["seat"]
     say(client, opened, RUN)
@@ -238,7 +238,7 @@ def test_a_flood_of_looks_ends(client, opened, ours):
     assert look(client, opened, other).status_code == 200
 
 
-def test_two_rooms_run_apart_and_share_what_is_the_same(client, opened, ours):
+def test_run_is_separate_per_room_and_shares_cached_seeds(client, opened, ours):
     request = ours()
     second = client.post("/room").json()
     for room in (opened, second):
@@ -253,7 +253,7 @@ def test_two_rooms_run_apart_and_share_what_is_the_same(client, opened, ours):
     assert look(client, {**opened, "token": second["token"]}).status_code == 404
 
 
-def test_who_is_not_in_the_room_sees_nothing(client, opened, ours):
+def test_run_route_rejects_caller_outside_room(client, opened, ours):
     ours()
     assert look(client, opened).status_code == 204  # nothing yet
     seat = join(client, opened["code"])["seat"]
@@ -267,7 +267,7 @@ def test_who_is_not_in_the_room_sees_nothing(client, opened, ours):
 @pytest.mark.parametrize("change", [
     {"bench": "process"}, {"bench": "none"}, {"lesson": "none"}, {"lesson": "", "bench": ""},
 ])  # fmt: skip
-def test_what_cannot_be_run_is_one_sentence(client, opened, change):
+def test_run_reports_unsupported_bench(client, opened, change):
     say(client, opened, {**RUN, **change})
     until(client, opened, lambda run: run["failed"])
     english, chinese = (json.loads(look(client, opened, lang=item).text) for item in ("en", "zh"))
@@ -275,7 +275,7 @@ def test_what_cannot_be_run_is_one_sentence(client, opened, change):
     assert "不是每个种子都有一个数" in chinese["problem"]
 
 
-def test_a_refusal_is_said_in_the_readers_language(client, opened):
+def test_run_translates_user_error(client, opened):
     say(client, opened, {**RUN, "values": {"ar.process.order": "2"}})
     until(client, opened, lambda run: run["failed"])
     assert "AR(1)" in json.loads(look(client, opened, lang="en").text)["problem"]
@@ -283,7 +283,7 @@ def test_a_refusal_is_said_in_the_readers_language(client, opened):
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), ZeroDivisionError])
-def test_what_fails_is_said_and_ends(client, opened, ours, value):
+def test_run_reports_failure_and_ends(client, opened, ours, value):
     def values(seeds):
         if not isinstance(value, float):
             raise value
@@ -297,7 +297,7 @@ def test_what_fails_is_said_and_ends(client, opened, ours, value):
     assert left["runs"][0]["found"] == []
 
 
-def test_the_loop_goes_on_while_it_computes(ours, monkeypatch):
+def test_run_does_not_block_event_loop(ours, monkeypatch):
     monkeypatch.setattr(seed_experiment, "THROTTLE_S", 0.0)
 
     def slow(seeds):
@@ -352,7 +352,7 @@ def long(monkeypatch):
     result_cache.result_cache.cache_clear()
 
 
-def test_what_is_trained_comes_from_the_queue_of_long_work(
+def test_training_run_uses_job_queue_and_survives_orphan_reaper(
     client, opened, long, tmp_path, monkeypatch
 ):
     gate = tmp_path / "open"
@@ -381,7 +381,7 @@ def test_what_is_trained_comes_from_the_queue_of_long_work(
 
 
 @pytest.mark.parametrize("how", ["stop", "other", "end"])
-def test_a_training_ends_where_nobody_wants_it(client, opened, long, tmp_path, how):
+def test_training_run_is_cancelled_on_stop_replacement_or_end(client, opened, long, tmp_path, how):
     long(str(tmp_path / f"{how}, never"))
     before = jobs.queue_for().tally.cancelled
     say(client, opened, RUN)
@@ -400,7 +400,7 @@ def refused(seeds: tuple[int, ...], gate: str, report=jobs.no_progress) -> np.nd
     raise UserError("race_diverged", "It diverged.", cell="RNN", done=7, rate="1")
 
 
-def test_a_training_that_refuses_says_why(client, opened, long):
+def test_training_run_reports_user_error(client, opened, long):
     long(function=refused)
     say(client, opened, RUN)
     until(client, opened, lambda run: run["failed"])

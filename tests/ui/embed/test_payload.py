@@ -41,17 +41,13 @@ ASKED_FOR = {("attention", "bertviz")}  # nothing stands there before a view is 
     ("?lang=zh-CN", "en"), ("?lang=zh_Hans", "en"), ("?lang=ZH", "en"),
     ("", "fr-FR,zh-TW;q=0.8,en;q=0.5"),
 ])  # fmt: skip
-def test_its_language_is_the_first_that_is_here_however_it_is_written(
-    client, door, query, accepted
-):
+def test_embed_selects_first_available_language(client, door, query, accepted):
     answer = client.get(f"/{door}/gates/one{query}", headers={"Accept-Language": accepted})
     assert '<html lang="zh-CN"' in answer.text
 
 
 @pytest.mark.parametrize(("bench", "lang"), alternate(BENCHES))
-def test_every_bench_stands_in_its_page_with_all_that_it_shows(
-    client, told, seen, bench, lang, minilm, smollm2
-):
+def test_embed_matches_bench_output(client, told, seen, bench, lang, minilm, smollm2):
     slug, name = bench
     wants = bench_of(slug, name).run(style=Style(LIVE, lang))  # its model is there from then on
     answer = client.get(f"/embed/{slug}/{name}?lang={lang}")
@@ -79,7 +75,7 @@ def test_every_bench_stands_in_its_page_with_all_that_it_shows(
     assert f'href="/{slug}?' in answer.text
 
 
-def test_controls_are_those_of_the_page_and_those_that_do_not_apply_are_not_there(client, told):
+def test_embed_lists_only_applicable_controls(client, told):
     result = told(client.get("/embed/gates/one?lang=en&ga.one.view=cell&ga.one.temperature=2"))
     names = {item["key"].removeprefix("ga.one."): item for item in result["controls"]}
     assert names["view"]["above"]
@@ -93,7 +89,7 @@ def test_controls_are_those_of_the_page_and_those_that_do_not_apply_are_not_ther
     ("/embed/none/one?lang=en", "en"), ("/embed/gates/none?lang=zh", "zh"),
     ("/embed/gates/__class__?lang=en", "en"), ("/embed/__init__/one?lang=zh", "zh"),
 ])  # fmt: skip
-def test_what_is_not_there_is_said_in_one_sentence(client, seen, address, lang):
+def test_embed_returns_404_for_unknown_bench(client, seen, address, lang):
     answer = client.get(address)
     assert answer.status_code == 404
     assert Text(lang)("embed.none") in seen(answer)
@@ -103,7 +99,7 @@ def test_what_is_not_there_is_said_in_one_sentence(client, seen, address, lang):
     "ga.one.temperature=nan", "ga.one.temperature=9e9", "ga.one.view=%3Cscript%3E", "theme=x",
     "__proto__=1", "ga.one.none=1", "ga.one.unit=%00", "vg.reach.gain=1", "lang=xx",
 ])  # fmt: skip
-def test_a_value_that_cannot_be_has_its_default(client, told, query):
+def test_embed_falls_back_to_default_on_invalid_query(client, told, query):
     plain = told(client.get("/embed/gates/one?lang=en"))
     result = told(client.get(f"/embed/gates/one?lang=en&{query}"))
     assert result["figure"] == plain["figure"]
@@ -131,7 +127,7 @@ def addresses(draw) -> tuple[str, str, dict[str, str]]:
 
 
 @given(addresses())
-def test_whatever_an_address_says_is_cleaned_as_a_link_is(address):
+def test_parse_request_sanitizes_any_query_idempotently(address):
     slug, name, query = address
     bench = bench_of(slug, name)
     embed_request = parse_request(bench, query, {}, "en")
@@ -142,7 +138,7 @@ def test_whatever_an_address_says_is_cleaned_as_a_link_is(address):
     assert (again.link, again.key) == (embed_request.link, embed_request.key)
 
 
-def test_a_page_is_made_once_for_everybody(client, monkeypatch):
+def test_embed_renders_shared_page_once(client, monkeypatch):
     result_cache.result_cache.cache_clear()
     bench = bench_of("gates", "size")
     runs = []
@@ -156,7 +152,7 @@ def test_a_page_is_made_once_for_everybody(client, monkeypatch):
     ("", "", "false"), ("&theme=dark", "dark", "false"), ("&present=true", "", "true"),
     ("&theme=%22%3E", "", "false"),
 ])  # fmt: skip
-def test_looks_are_in_the_address(client, told, query, theme, present):
+def test_embed_reads_theme_and_present_from_query(client, told, query, theme, present):
     answer = client.get(f"/embed/gates/size?lang=zh{query}")
     assert f'<html lang="zh-CN" data-theme="{theme}" data-present="{present}">' in answer.text
     height = json.loads(told(answer)["figure"])["layout"]["height"]
@@ -164,7 +160,7 @@ def test_looks_are_in_the_address(client, told, query, theme, present):
     assert told(answer)["dark"] == (theme == "dark")
 
 
-def test_what_is_written_by_others_is_text(client, told):
+def test_embed_escapes_user_text(client, told):
     """A text in an address, as in a link, is never part of the page."""
     bad = "</script><img src=x onerror=alert(1)>"
     answer = client.get("/embed/gates/watch", params={"lang": "en", "ga.watch.characters": bad})
@@ -173,7 +169,7 @@ def test_what_is_written_by_others_is_text(client, told):
     assert any(item["value"] == bad for item in told(answer)["controls"])
 
 
-def test_a_model_that_is_not_here_is_named_and_nothing_is_fetched(client, told, monkeypatch):
+def test_embed_names_missing_model_without_fetching(client, told, monkeypatch):
     monkeypatch.setattr(ready, "is_ready", lambda *_: False)
     monkeypatch.setattr(store, "stored", lambda _: None)
     result = told(client.get("/embed/positions/learned?lang=en&po.learned.view=map"))
@@ -182,7 +178,7 @@ def test_a_model_that_is_not_here_is_named_and_nothing_is_fetched(client, told, 
     assert not result["loading"]
 
 
-def test_a_model_that_is_on_its_way_is_asked_for_again(client, told, monkeypatch, minilm_on_disk):
+def test_embed_queues_model_load_and_reports_loading(client, told, monkeypatch, minilm_on_disk):
     monkeypatch.setattr(ready, "is_ready", lambda *_: False)
     requests = []
     monkeypatch.setattr(
@@ -201,7 +197,7 @@ class FakeJob:
         assert run_context.connected(owner)  # else the server would take it out of the queue
 
 
-def test_what_is_not_trained_says_so_beside_its_controls(client, told):
+def test_embed_reports_untrained_bench_with_controls(client, told):
     result = told(client.get("/embed/gates/learn?lang=en&ga.learn.seed=4711"))
     assert "figure" not in result
     assert Text("en")("embed.not_trained") in result["problem"]

@@ -19,7 +19,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("slug", "name"), PAIRS)
-def test_a_still_has_the_figure_in_grays_and_its_address_as_a_code(client, told, slug, name):
+def test_print_page_has_gray_figure_and_qr_link(client, told, slug, name):
     answer = client.get(f"/print/{slug}/{name}?lang=zh", headers={"host": "school.example"})
     assert answer.status_code == 200
     assert f"http://school.example/{slug}?" in html.unescape(answer.text)
@@ -33,7 +33,7 @@ def test_a_still_has_the_figure_in_grays_and_its_address_as_a_code(client, told,
         assert json.loads(colored)["data"] != json.loads(figure)["data"]
 
 
-def test_the_address_is_the_one_by_which_the_page_was_asked_for(client):
+def test_print_page_links_to_requested_host(client):
     answer = client.get(
         "/print/gates/size?lang=en&ga.size.inputs=8",
         headers={"host": "school.example", "x-forwarded-proto": "https"},

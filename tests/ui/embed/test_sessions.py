@@ -21,7 +21,7 @@ TEXT = "A sentence of my own, which nobody else is to see."
 KEY = "ga.watch.characters"
 
 
-def test_who_only_looks_has_no_session_and_who_moves_has_one(client, post):
+def test_embed_creates_session_only_on_interaction(client, post):
     seats = run_context.count_active(0.0)
     client.get("/embed/gates/one?lang=en")
     assert sessions.embeds().open == 0
@@ -36,7 +36,7 @@ def test_who_only_looks_has_no_session_and_who_moves_has_one(client, post):
     assert moved.status_code == 200
 
 
-def test_to_begin_is_to_have_a_session_and_nothing_is_computed(post, monkeypatch):
+def test_embed_begin_creates_session_without_computing(post, monkeypatch):
     def fail(*_):
         raise AssertionError
 
@@ -46,7 +46,7 @@ def test_to_begin_is_to_have_a_session_and_nothing_is_computed(post, monkeypatch
     assert result["live"]["query"] == {"lang": "en", "ga.one.unit": "3"}
 
 
-def test_a_reader_s_text_is_drawn_and_stands_in_no_address_and_no_log(client, post, caplog):
+def test_embed_draws_user_text_and_omits_it_from_url_and_log(client, post, caplog):
     caplog.set_level(logging.DEBUG)
     result = post(WATCH, {"lang": "en", "ga.watch.step": "5"}, {KEY: TEXT}).json()
     assert result["figure"] != post(WATCH, {"lang": "en", "ga.watch.step": "5"}).json()["figure"]
@@ -63,7 +63,7 @@ def test_a_reader_s_text_is_drawn_and_stands_in_no_address_and_no_log(client, po
     assert "ga.watch.step=5" in result["lesson"]
 
 
-def test_a_session_that_was_forgotten_is_made_anew_and_nobody_notices(post):
+def test_embed_recreates_forgotten_session_transparently(post):
     before = post(WATCH, {"lang": "en"}, {KEY: TEXT}, token="of another day").json()
     sessions.embeds.cache_clear()
     after = post(WATCH, before["query"], before["texts"], token=before["live"]["token"]).json()
@@ -72,7 +72,7 @@ def test_a_session_that_was_forgotten_is_made_anew_and_nobody_notices(post):
 
 
 @pytest.mark.parametrize(("shared", "most"), [(False, sessions.OWN), (True, sessions.SHARED)])
-def test_of_one_account_the_one_used_longest_ago_goes(shared, most):
+def test_embeds_evict_least_recently_used_per_account(shared, most):
     result, account = sessions.Embeds(), ClientQuota(shared=shared)
     first, second = result.of("", account), result.of("", account)
     result.of(first.token, account)
@@ -83,7 +83,7 @@ def test_of_one_account_the_one_used_longest_ago_goes(shared, most):
     assert result.of(second.token, account) is not second
 
 
-def test_one_that_rests_is_forgotten():
+def test_embeds_expire_idle_session():
     now = [0.0]
     result, account = sessions.Embeds(lambda: now[0]), ClientQuota()
     item = result.of("", account)
@@ -93,7 +93,7 @@ def test_one_that_rests_is_forgotten():
     assert result.of(item.token, account) is not item
 
 
-def test_there_are_so_many_in_all(monkeypatch):
+def test_embeds_limit_total_sessions(monkeypatch):
     monkeypatch.setattr(sessions, "MAX_SESSIONS", 20)
     embeds = sessions.Embeds()
     for _ in range(50):
@@ -101,7 +101,7 @@ def test_there_are_so_many_in_all(monkeypatch):
     assert embeds.open == 20
 
 
-def test_who_waits_for_a_seat_does_not_come_in_by_an_embedded_bench():
+def test_embeds_grant_no_seat_to_waiting_client():
     front = admission.AdmissionControl(active=lambda _: 1)
     waiting = ClientQuota()
     assert front.admit(waiting, max_clients=1) == 1
@@ -109,7 +109,7 @@ def test_who_waits_for_a_seat_does_not_come_in_by_an_embedded_bench():
     assert front.admit(waiting, max_clients=1) == 1
 
 
-def test_those_at_one_address_have_room_for_each_that_uses_it():
+def test_embeds_count_active_sessions_of_shared_account():
     result, account = sessions.Embeds(), ClientQuota(shared=True)
     retained = [result.of("", account) for _ in range(3)]
     assert account.students == 3
@@ -127,12 +127,12 @@ def test_those_at_one_address_have_room_for_each_that_uses_it():
     (b"[" * 100_000, "application/json", 400),
     (b'{"x": "' + routes.LARGEST * b"a" + b'"}', "application/json", 400),
 ])  # fmt: skip
-def test_what_a_browser_says_may_be_anything(client, body, kind, status):
+def test_embed_handles_malformed_post_body(client, body, kind, status):
     answer = client.post(WATCH, content=body, headers={"content-type": kind})
     assert answer.status_code == status
 
 
-def test_a_click_on_the_figure_moves_what_it_moves_in_the_lesson(post):
+def test_embed_pick_sets_controls_as_in_lesson(post):
     address = "/embed/vanishing_gradients/pairs"
     result = post(address, {"lang": "en"}, pick={"x": 3, "y": 9}).json()
     assert result["picks"]
@@ -140,7 +140,7 @@ def test_a_click_on_the_figure_moves_what_it_moves_in_the_lesson(post):
     assert {"3", "9"} == {named["earlier"], named["later"]}
 
 
-def test_too_many_pages_from_one_place_wait_no_further(client, seen, monkeypatch):
+def test_embed_returns_429_with_retry_when_queue_is_full(client, seen, monkeypatch):
     monkeypatch.setattr(routes, "WAITING", 0)
     answer = client.get("/embed/gates/size?lang=en&ga.size.inputs=8")
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "5")
@@ -149,7 +149,7 @@ def test_too_many_pages_from_one_place_wait_no_further(client, seen, monkeypatch
     assert re.search('<noscript><meta http-equiv="refresh" content="[1-9]">', answer.text)
 
 
-def test_equal_pages_that_are_asked_for_at_once_are_drawn_once(client, monkeypatch):
+def test_embed_coalesces_equal_concurrent_requests(client, monkeypatch):
     """A class opens a course page: 30 x the same, while there is one place for its address."""
     rendered, release = [], threading.Event()
     page = routes._page
@@ -174,7 +174,7 @@ def test_equal_pages_that_are_asked_for_at_once_are_drawn_once(client, monkeypat
     assert not routes._waiting
 
 
-def test_a_page_that_is_not_for_all_is_drawn_for_each(client, monkeypatch):
+def test_embed_renders_unshared_page_per_request(client, monkeypatch):
     """What one device reads of its own limit is nobody else's answer."""
     rendered = []
 
@@ -190,7 +190,7 @@ def test_a_page_that_is_not_for_all_is_drawn_for_each(client, monkeypatch):
     assert sorted(results) == ["1", "2", "3"]
 
 
-def test_a_page_waits_as_a_page_and_what_is_set_as_a_press(client, post, monkeypatch):
+def test_embed_schedules_get_as_page_and_post_as_interaction(client, post, monkeypatch):
     ranks = []
     arrivals = scheduler.DrawQueue.enqueue
     monkeypatch.setattr(
@@ -202,9 +202,7 @@ def test_a_page_waits_as_a_page_and_what_is_set_as_a_press(client, post, monkeyp
     assert ranks == [scheduler.Priority.PAGE, scheduler.Priority.INTERACTION]
 
 
-def test_what_fails_is_said_without_the_words_of_the_reader(
-    client, post, seen, monkeypatch, caplog
-):
+def test_embed_failure_omits_user_text(client, post, seen, monkeypatch, caplog):
     def fail(*_):
         raise RuntimeError(TEXT)
 

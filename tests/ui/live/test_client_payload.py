@@ -20,7 +20,7 @@ ADDRESS = "/live/gpt/scores"
 REST = controls.sortable(("a", "b", "c")).metadata["control"]
 
 
-def test_a_link_brings_back_every_order():
+def test_sortable_round_trips_order_through_link():
     for value in (("a", "b", "c"), ("c", "a", "b")):
         assert REST.parse(controls.encoded(value)) == value
         assert controls.equals(controls.encoded(value), value)
@@ -30,13 +30,13 @@ def test_a_link_brings_back_every_order():
 @pytest.mark.parametrize(
     "raw", ["", "a", "a+b", "a+b+b", "a+b+c+d", "a+b+c+", "+", "a b c", "A+b+c"]
 )
-def test_what_is_no_order_of_them_is_refused(raw):
+def test_sortable_rejects_invalid_order(raw):
     with pytest.raises(ValueError, match=r".*"):
         REST.parse(raw)
     assert not controls.equals(raw, ("a", "b", "c"))
 
 
-def test_texts_of_numbers_are_these_numbers():
+def test_equals_compares_numeric_text_by_value():
     assert controls.equals("0.50", 0.5)
     assert controls.equals("1e0", 1)
     assert not controls.equals("x", 1.0)
@@ -48,9 +48,7 @@ def ask(client, token: str, part: str = "", address: str = ADDRESS, **query: str
     return client.get(address, params={"lang": "en", **query}, headers=headers)
 
 
-def test_the_scores_travel_as_they_are_and_do_not_depend_on_what_a_hand_moves(
-    client, session, smollm2
-):
+def test_client_payload_is_lossless_and_ignores_dragged_controls(client, session, smollm2):
     answer = ask(client, session.token)
     assert answer.headers["content-encoding"] == "gzip"
     assert int(answer.headers["content-length"]) < 115_000  # 98,304 of them are half floats
@@ -65,7 +63,7 @@ def test_the_scores_travel_as_they_are_and_do_not_depend_on_what_a_hand_moves(
     np.testing.assert_array_equal(scores, result.scores)  # bit for bit
 
 
-def test_words_of_all_tokens_are_another_part(client, session, smollm2):
+def test_client_payload_serves_vocabulary_separately(client, session, smollm2):
     words = ask(client, session.token, "vocabulary").json()
     assert len(words) == 49_152
     payload = ask(client, session.token).json()
@@ -78,14 +76,14 @@ def _bytes(text: str) -> bytes:
     return base64.b64decode(text)
 
 
-def test_who_and_what_is_not_known(client, session, smollm2):
+def test_client_payload_rejects_unknown_session_and_part(client, session, smollm2):
     assert ask(client, "of another process").status_code == 403
     assert ask(client, session.token, "none").status_code == 404
     assert ask(client, session.token, "", "/live/ar_fitting/process").status_code == 404
     assert ask(client, session.token, **{"gp.scores.text": ""}).status_code in (200, 204)
 
 
-def test_a_text_of_a_student_does_not_stand_in_the_address(session, smollm2):
+def test_client_payload_reads_user_text_from_session_not_url(session, smollm2):
     """It is kept with the session, and what comes is of it."""
     session.texts[BENCH.prefix] = {"text": "Snow is"}
     own = json.loads(
@@ -96,7 +94,7 @@ def test_a_text_of_a_student_does_not_stand_in_the_address(session, smollm2):
     assert own["start"] == other["start"]
 
 
-def test_the_page_is_told_what_answers_and_on_what_it_depends(session):
+def test_live_descriptor_lists_client_renderer_dependencies(session):
     with handler.run_context.acting_as(session, "gpt", "scores"):
         payload = handler.live_descriptor(
             BENCH, {BENCH.prefix: BENCH.declaration()}, "en", False, False
@@ -107,14 +105,14 @@ def test_the_page_is_told_what_answers_and_on_what_it_depends(session):
     assert payload["values"]["gp.scores.order"] == "+".join(ORDER)
 
 
-def test_a_strange_order_in_a_link_is_the_usual_one(session, smollm2):
+def test_sortable_falls_back_in_link_and_raises_in_live_request(session, smollm2):
     for raw in ("penalty", "<b>", "+".join(reversed(ORDER)) + "+x"):
         with pytest.raises(ValueError, match="order"):
             handler.render_bench(BENCH, {"gp.scores.order": raw}, session)
         assert controls.parse_params(BENCH.declaration, {"order": raw}, link=True).order == ORDER
 
 
-def test_another_order_is_compared_with_the_usual_one(smollm2):
+def test_scores_bench_compares_order_with_default(smollm2):
     last = (*(name for name in ORDER if name != "temperature"), "temperature")
     usual, other = BENCH(temperature=2.0), BENCH(temperature=2.0, order=last)
     assert len(usual.notes) == len(other.notes)  # a hand writes into the same places

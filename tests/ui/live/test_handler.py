@@ -62,7 +62,7 @@ BENCHES = [
 
 
 @pytest.mark.parametrize(("slug", "name"), BENCHES)
-def test_the_answer_is_what_the_bench_shows(client, session, slug, name, minilm, smollm2):
+def test_live_route_matches_bench_output(client, session, slug, name, minilm, smollm2):
     """Figure, read-outs and sentences, at a value that is not the default."""
     bench = getattr(lessons, slug).lesson.benches[name]
     control, value = moved(bench)
@@ -95,7 +95,7 @@ def test_the_answer_is_what_the_bench_shows(client, session, slug, name, minilm,
     (AR, "", 403), (AR, "of another process", 403), ("/live/ar_fitting/none", None, 404),
     ("/live/../etc/process", None, 404), ("/live/none/process", None, 404),
 ])  # fmt: skip
-def test_who_and_what_is_not_known(client, session, address, token, status):
+def test_live_route_rejects_unknown_session_and_bench(client, session, address, token, status):
     answer = client.get(
         address, headers={handler.H_SESSION: session.token if token is None else token}
     )
@@ -107,12 +107,12 @@ def test_who_and_what_is_not_known(client, session, address, token, status):
     {"ar.process.phi": "nan"}, {"ar.process.phi": "9"}, {"ar.process.none": "1"},
     {"ar.process.n": "51"}, {"ar.process.noise": "<b>"}, {"__proto__": "1"},
 ])  # fmt: skip
-def test_a_value_that_no_control_has_gets_no_answer(client, session, query):
+def test_live_route_returns_204_for_invalid_value(client, session, query):
     answer = ask(client, session, AR, **query)
     assert (answer.status_code, answer.content) == (204, b"")
 
 
-def test_an_answer_is_compressed_carries_no_cookie_and_is_not_kept(client, session):
+def test_live_route_sends_gzip_and_no_store_without_cookie(client, session):
     answer = ask(client, session, AR)
     assert answer.headers["content-encoding"] == "gzip"
     assert answer.headers["cache-control"] == "no-store"
@@ -120,7 +120,7 @@ def test_an_answer_is_compressed_carries_no_cookie_and_is_not_kept(client, sessi
     assert float(answer.headers["server-timing"].partition("dur=")[2]) > 0
 
 
-def test_equal_requests_are_one_computation(client, session, monkeypatch):
+def test_render_bench_computes_equal_requests_once(client, session, monkeypatch):
     runs = []
     body = lessons.ar_fitting.lesson.benches["process"].body
 
@@ -148,7 +148,7 @@ def test_equal_requests_are_one_computation(client, session, monkeypatch):
     assert len(set(answers)) == 1
 
 
-def test_what_is_computed_counts_for_the_student_who_moves(client, session, monkeypatch):
+def test_live_route_charges_requesting_session(client, session, monkeypatch):
     monkeypatch.setenv("SEQVIZ_SESSION_SECONDS", "0.01")
     monkeypatch.setenv("SEQVIZ_CPU_REFILL", "0.01")
     statuses = [ask(client, session, AR, **{"ar.process.phi": f"{k / 1000}"}).status_code
@@ -162,7 +162,7 @@ def test_what_is_computed_counts_for_the_student_who_moves(client, session, monk
     assert ask(client, other, AR, **{"ar.process.phi": "0.5123"}).status_code == 200
 
 
-def test_a_student_s_text_is_in_no_address_and_in_no_shared_answer(client, session):
+def test_live_route_keeps_user_text_out_of_url_and_shared_cache(client, session):
     bench = lessons.gates.lesson.benches["watch"]
     text = "characters"
     params = bench.declaration(**{text: TEXT})
@@ -196,7 +196,7 @@ def typed(client, session, text, key="tx.cutters.text"):
     return client.get("/live/text/cutters", params={"lang": "en"}, headers=headers)
 
 
-def test_a_text_that_is_typed_is_answered_and_is_nobody_else_s(
+def test_live_route_answers_typed_text_without_sharing(
     client, session, monkeypatch, minilm, smollm2
 ):
     bench = lessons.text.lesson.benches["cutters"]
@@ -218,23 +218,23 @@ def test_a_text_that_is_typed_is_answered_and_is_nobody_else_s(
 @pytest.mark.parametrize("told", [
     "{", "{}[]", '{"tx.cutters.strip": "gpt2"}', '{"tx.cutters.text": 3}', '{"other": "a"}',
 ])  # fmt: skip
-def test_what_is_no_text_of_such_a_control_is_refused(client, session, told):
+def test_live_route_rejects_malformed_live_text(client, session, told):
     assert typed(client, session, told).status_code == 400
 
 
-def test_half_a_character_becomes_the_sign_for_one(client, session, minilm, smollm2):
+def test_live_route_replaces_lone_surrogate(client, session, minilm, smollm2):
     half = typed(client, session, '{"tx.cutters.text": "a \\ud83d b"}')
     assert unpacked(half)[1] == unpacked(typed(client, session, "a \ufffd b"))[1]
 
 
-def test_a_bench_that_would_wait_has_no_answer(client, session, monkeypatch):
+def test_live_route_returns_204_while_model_is_missing(client, session, monkeypatch):
     monkeypatch.setattr("seqviz.models.ready.is_ready", lambda *_: False)
     result_cache.result_cache.cache_clear()
     answer = ask(client, session, "/live/attention/real", **{"at.real.layer": "2"})
     assert answer.status_code == 204
 
 
-def test_a_failure_is_logged_and_says_nothing(client, session, monkeypatch, caplog):
+def test_live_route_logs_failure_and_returns_empty_500(client, session, monkeypatch, caplog):
     def fails(*_):
         raise RuntimeError("inside")
 
@@ -249,9 +249,8 @@ def test_a_failure_is_logged_and_says_nothing(client, session, monkeypatch, capl
     (None, Priority.INTERACTION), (handler.H_DRAGGING, Priority.DRAG), (handler.H_PREFETCH,
         Priority.DRAG),
 ])  # fmt: skip
-def test_a_hand_that_has_stopped_comes_before_one_that_moves_on(
-    client, session, monkeypatch, header, rank
-):
+def test_live_route_maps_header_to_queue_priority(client, session, monkeypatch, header, rank):
+    """A settled value is computed before a drag or a prefetch."""
     ranks = []
     queue = draw_queue()
     arrivals = queue.enqueue
@@ -261,7 +260,7 @@ def test_a_hand_that_has_stopped_comes_before_one_that_moves_on(
     assert ranks == [rank]
 
 
-def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
+def test_live_route_drops_request_of_disconnected_client(monkeypatch):
     """Another one is just being drawn; the browser has gone."""
     begun = []
     monkeypatch.setattr(handler, "_render_response", lambda *_: begun.append(1))
@@ -283,7 +282,7 @@ def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
     assert begun == []
 
 
-def test_one_visitor_does_not_fill_the_queue(client, session):
+def test_live_route_limits_pending_requests_per_session(client, session):
     session.n_pending = handler.MAX_REQUESTS_PER_SESSION
     assert ask(client, session, AR).status_code == 429
     session.n_pending -= 1
@@ -291,7 +290,7 @@ def test_one_visitor_does_not_fill_the_queue(client, session):
     assert session.n_pending == handler.MAX_REQUESTS_PER_SESSION - 1
 
 
-def test_a_class_that_is_busy_has_nothing_for_who_only_may_want_it(client, session):
+def test_live_route_skips_prefetch_when_queue_is_busy(client, session):
     ahead = {handler.H_SESSION: session.token, handler.H_PREFETCH: "1"}
     assert client.get(AR, headers=ahead).status_code == 200
     with draw_queue().slot(Priority.INTERACTION):
@@ -299,19 +298,19 @@ def test_a_class_that_is_busy_has_nothing_for_who_only_may_want_it(client, sessi
     assert client.get(AR, headers=ahead).status_code == 200
 
 
-def test_a_formula_is_the_page_s_and_html_in_a_sentence_stays_text():
+def test_note_html_leaves_formula_to_page_and_escapes_html():
     assert note_html(Note("$$\nx^2\n$$")) is None
     assert note_html(Note("**b** <img src=x>")) == "<p><strong>b</strong> &lt;img src=x&gt;</p>\n"
 
 
-def test_small_answers_are_not_compressed():
+def test_live_response_compresses_only_large_body():
     small = html.LiveResponse({}, (b"{}",)).encode()
     assert small == b'{"arrays": []}\n{}'
     large = html.LiveResponse({"alt": "x"}, (b"x" * 5000,)).encode()
     assert gzip.decompress(large) == b'{"alt": "x", "arrays": []}\n' + b"x" * 5000
 
 
-def test_an_array_that_the_browser_has_does_not_travel_again(client, session):
+def test_live_route_omits_arrays_known_to_browser(client, session):
     """The map of all units is the same at every step: its name stands in its place."""
     first = ask(client, session, GATES, **{"ga.watch.step": "20"})
     around, figure = unpacked(first)

@@ -83,13 +83,13 @@ def timeless(answer: bytes) -> bytes:
     return timed.sub(without, answer, count=1)
 
 
-def test_there_is_one_of_each_lesson():
+def test_worker_cases_cover_every_lesson_but_gpt():
     slugs = {lesson.slug for lesson in catalog.LESSONS} - {"gpt"}
     assert {address.split("/")[2] for address in MOVED} == slugs
 
 
 @pytest.mark.parametrize("address", MOVED)
-def test_a_worker_answers_as_the_parent_does(client, session, worker, address):
+def test_worker_matches_parent_response(client, session, worker, address):
     key, value = MOVED[address]
     query = {"lang": "zh", "dark": "true", key: value}
     answer = ask(client, session, address, **query)
@@ -99,7 +99,7 @@ def test_a_worker_answers_as_the_parent_does(client, session, worker, address):
     assert timeless(answer.content) == timeless(gzip.decompress(body))
 
 
-def test_what_a_worker_computes_is_charged_and_counted_here(client, session, worker):
+def test_worker_usage_is_charged_and_counted_in_parent(client, session, worker):
     lesson = {"lesson": "ar_fitting"}
     names = ("seqviz_cache_misses_total", "seqviz_compute_seconds_count")
     before = [counted(name, **lesson) for name in names]
@@ -116,7 +116,7 @@ def test_what_a_worker_computes_is_charged_and_counted_here(client, session, wor
     assert counted("seqviz_cache_hits_total", **lesson) > hits
 
 
-def test_who_has_used_up_the_seconds_gets_no_more_from_a_worker(client, session, worker):
+def test_worker_serves_no_session_over_cpu_quota(client, session, worker):
     account = session.account
     account.seconds.consume(1000.0, 60.0, 0.25)
     refused = counted("seqviz_refusals_total", kind="compute")
@@ -125,7 +125,7 @@ def test_who_has_used_up_the_seconds_gets_no_more_from_a_worker(client, session,
     assert counted("seqviz_refusals_total", kind="compute") == refused + 1
 
 
-def test_nothing_is_fetched_ahead_while_questions_wait(client, session, worker):
+def test_worker_skips_prefetch_while_requests_wait(client, session, worker):
     ahead = {handler.H_SESSION: session.token, handler.H_PREFETCH: "1"}
     bench = lessons.gates.lesson.benches["watch"]
     sent = [
@@ -138,7 +138,7 @@ def test_nothing_is_fetched_ahead_while_questions_wait(client, session, worker):
     assert client.get(GATES, headers=ahead).status_code == 200
 
 
-def test_a_student_s_text_goes_along(client, session, worker):
+def test_worker_receives_session_text(client, session, worker):
     session.texts["ga.watch"] = {"characters": "A sentence of my own."}
     query = {"own": "true", "ga.watch.step": "3"}
     answer = ask(client, session, GATES, **query)
@@ -151,13 +151,13 @@ def test_a_student_s_text_goes_along(client, session, worker):
     assert counted.tokens.total == 21
 
 
-def test_who_has_used_up_the_tokens_is_answered_by_the_parent(client, session, worker):
+def test_worker_defers_to_parent_over_token_quota(client, session, worker):
     account = session.account
     account.tokens.consume(1e6, 20_000, 333.0)
     assert ask(client, session, GATES, **{"ga.watch.step": "5"}).status_code == 418
 
 
-def test_what_only_the_parent_has_is_answered_there_from_then_on(client, session, worker):
+def test_worker_remembers_parent_only_settings(client, session, worker):
     """A result of a training; the same bench in another language is asked for anew."""
     address, query = "/live/bert_accuracy/heads", {"lang": "en", "ba.heads.epochs": "3"}
     assert ask(client, session, address, **query).status_code == 418
@@ -169,7 +169,7 @@ def test_what_only_the_parent_has_is_answered_there_from_then_on(client, session
     ) is None  # fmt: skip
 
 
-def test_a_worker_that_dies_is_replaced_and_the_parent_answers_meanwhile(client, session, worker):
+def test_worker_restarts_after_crash_with_parent_fallback(client, session, worker):
     dead = worker.process
     os.kill(dead.pid, 9)
     dead.wait()
@@ -183,7 +183,7 @@ def test_a_worker_that_dies_is_replaced_and_the_parent_answers_meanwhile(client,
     assert ask(client, session, "/live/ar_fitting/process", **query).status_code == 200
 
 
-def test_a_process_does_not_run_the_page_that_stands_for_the_main_module(monkeypatch, tmp_path):
+def test_worker_does_not_execute_main_module(monkeypatch, tmp_path):
     """Streamlit puts it there while it runs; here it has gone since."""
     page = ModuleType("__main__")
     page.__file__ = str(tmp_path / "gone.py")
@@ -193,7 +193,7 @@ def test_a_process_does_not_run_the_page_that_stands_for_the_main_module(monkeyp
     workers.close()
 
 
-def test_the_figures_of_the_server_have_those_of_workers(worker):
+def test_metrics_include_worker_memory_and_cpu(worker):
     collectors.install()
     child, parent = psutil.Process(worker.process.pid), psutil.Process()
     assert counted("seqviz_memory_bytes") > parent.memory_info().rss + child.memory_info().rss / 2
@@ -201,7 +201,7 @@ def test_the_figures_of_the_server_have_those_of_workers(worker):
     assert counted("seqviz_cpu_seconds_total") >= sum(time.user for time in times)
 
 
-def test_none_is_no_process(monkeypatch, client, session):
+def test_worker_count_zero_starts_no_process(monkeypatch, client, session):
     monkeypatch.setenv("SEQVIZ_WORKERS", "0")
     before = set(psutil.Process().children())
     handler.workers.cache_clear()

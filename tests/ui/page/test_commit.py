@@ -24,7 +24,7 @@ async def told(student: ProtocolClient, values: object, shape: object) -> int:
     return student.charts
 
 
-def test_it_is_in_the_address_and_in_what_the_page_draws_next(server):
+def test_commit_updates_url_and_next_render_without_redraw(server):
     async def visit() -> tuple[int, dict[str, str], str]:
         async with ProtocolClient(server.url, "ar_fitting") as student:
             await student.open()
@@ -43,7 +43,7 @@ def _source(student: ProtocolClient) -> str:
     return student.widgets["ar.process.chart"].message.bytes.partition(b"\n")[0].decode()
 
 
-def test_benches_that_build_on_it_follow(server):
+def test_commit_redraws_dependent_benches(server):
     async def visit() -> list[str]:
         messages = []
         async with ProtocolClient(server.url, "vanishing_gradients") as student:
@@ -60,7 +60,7 @@ def test_benches_that_build_on_it_follow(server):
     assert first != second
 
 
-def test_a_notebook_has_what_the_hand_has_set(server):
+def test_commit_sets_value_in_notebook(server):
     async def visit() -> tuple[int, bytes]:
         async with ProtocolClient(server.url, "ar_fitting") as student:
             await student.open()
@@ -76,7 +76,7 @@ def test_a_notebook_has_what_the_hand_has_set(server):
     assert any(re.search(r"path = simulate\(\s*\(0\.31,\)", cell) for cell in code)
 
 
-def test_where_the_page_would_show_more_it_is_drawn(server):
+def test_commit_redraws_on_changed_layout_or_invalid_values(server):
     """Another order has other sliders; what is said of it may be anything."""
 
     async def visit() -> list[int]:

@@ -89,7 +89,7 @@ def drawn(app: AppTest) -> Walk:
 
 # --------------------------------------------------------------------------------------- stepper
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_stepper_is_a_slider_with_two_buttons_in_the_language_of_the_page(lang):
+def test_stepper_has_two_localized_buttons(lang):
     payload = sliders(opened(lang))
     named = {name: payload[f"t.b.{name}"]["words"] for name, c in controls(Walk)
              if isinstance(c, Slider)}  # fmt: skip
@@ -106,7 +106,7 @@ def test_a_stepper_is_a_slider_with_two_buttons_in_the_language_of_the_page(lang
     ("length", "place", "value"),
     [(None, "6", 4), ("2", "3", 2), ("6", "6", 6), ("3", "0", 0), ("2", "7", 1), ("2", "-1", 1)],
 )
-def test_a_link_beyond_the_other_s_value_is_brought_to_it(length, place, value):
+def test_within_slider_clamps_link_value_to_limit(length, place, value):
     """What the length does not bear ends there; what no length bears (7, -1) is the default."""
     app = opened(place=place, **({} if length is None else {"length": length}))
     assert drawn(app).place == value
@@ -115,7 +115,7 @@ def test_a_link_beyond_the_other_s_value_is_brought_to_it(length, place, value):
 
 
 @pytest.mark.parametrize("length", [2, 3])
-def test_a_slider_goes_back_with_the_one_it_is_within(length):
+def test_within_slider_clamps_when_limit_decreases(length):
     app = move(opened(), place=4, share=3.5)
     move(app, length=length)
     result = drawn(app)
@@ -127,7 +127,7 @@ def test_a_slider_goes_back_with_the_one_it_is_within(length):
     }  # fmt: skip
 
 
-def test_a_slider_with_one_value_has_nothing_to_choose_and_is_not_drawn():
+def test_within_slider_hides_with_single_value():
     """As the place of a token in a text of one token."""
     app = opened(length="2", end="5")
     assert drawn(app).end == 2
@@ -138,14 +138,14 @@ def test_a_slider_with_one_value_has_nothing_to_choose_and_is_not_drawn():
     assert "end" not in links(app)
 
 
-def test_its_own_end_holds_where_the_other_is_larger():
+def test_within_slider_keeps_own_maximum_when_smaller():
     control = dict(controls(Walk))["share"]
     assert control.top({"length": 6}) == 6
     assert dataclasses.replace(control, high=5.0).top({"length": 6}) == 5
     assert Slider(1, low=0, high=3).top({}) == 3
 
 
-def test_with_room_again_the_slider_goes_as_far_as_it_may():
+def test_within_slider_extends_range_when_limit_increases():
     app = move(move(opened(), place=4), length=2)
     move(app, length=6)
     result = drawn(app)
@@ -156,7 +156,7 @@ def test_with_room_again_the_slider_goes_as_far_as_it_may():
 
 
 # ----------------------------------------------------------------------------------------- opens
-def test_where_the_others_cannot_say_it_stands_at_its_lower_end():
+def test_opens_slider_falls_back_to_own_range_on_user_error():
     """The bench says why not; the page, its other benches and this text box stay."""
 
     def refuses(_values):
@@ -166,7 +166,7 @@ def test_where_the_others_cannot_say_it_stands_at_its_lower_end():
     assert (slider.display_value(0, {}), slider.top({})) == (1, 9)
 
 
-def test_a_slider_that_nobody_has_moved_stands_where_the_others_put_it():
+def test_opens_slider_follows_computed_start_until_moved():
     """And is in no link; where a hand has put it, it stays."""
     app = opened()
     assert (drawn(app).look, shown(app, "look")) == (0, (3, 4))
@@ -189,7 +189,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_sentence_is_kept_in_the_link_letter_by_letter(text):
+def test_text_input_round_trips_through_link(text):
     app = move(opened(source="words"), words=text)
     assert drawn(app).words == text
     assert links(app) == {"source": "words", "words": text}
@@ -198,14 +198,14 @@ def test_a_sentence_is_kept_in_the_link_letter_by_letter(text):
     assert widget(again, "words").value == text
 
 
-def test_the_default_sentence_is_not_in_the_link():
+def test_text_input_omits_default_from_link():
     app = move(opened(source="words"), words="other")
     move(app, words="one two three")
     assert links(app) == {"source": "words"}
     assert drawn(app) == dataclasses.replace(Walk(), source="words")
 
 
-def test_an_empty_text_is_a_text():
+def test_text_input_keeps_empty_text():
     """It is not the lack of one: the default must not come back."""
     app = move(opened(source="words"), words="")
     assert drawn(app).words == ""
@@ -215,7 +215,7 @@ def test_an_empty_text_is_a_text():
 
 
 @pytest.mark.parametrize(("name", "limit"), [("words", 500), ("short", LIMIT)])
-def test_ten_thousand_characters_are_cut_to_the_limit(name, limit):
+def test_text_input_truncates_to_limit(name, limit):
     text = "".join(chr(0x4E00 + k % 5000) for k in range(10_000))
     assert dict(controls(Walk))[name].limit == limit
     app = opened(source="words", **{name: text})
@@ -227,7 +227,7 @@ def test_ten_thousand_characters_are_cut_to_the_limit(name, limit):
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>"])
-def test_markup_is_shown_as_text(text):
+def test_text_input_shows_markup_as_text(text):
     app = opened(source="words", words=text)
     assert widget(app, "words").value == drawn(app).words == text
     assert widget(app, "words").label == "words"
@@ -236,7 +236,7 @@ def test_markup_is_shown_as_text(text):
     assert not any(getattr(element.proto, "allow_html", False) for element in app.markdown)
 
 
-def test_the_grid_tries_nothing_and_as_much_as_fits():
+def test_text_input_bounds_are_empty_and_longest_text():
     control = dict(controls(Walk))["short"]
     assert isinstance(control, TextInput)
     assert control.bounds() == ("", LIMIT * "x")
@@ -244,14 +244,14 @@ def test_the_grid_tries_nothing_and_as_much_as_fits():
 
 
 @pytest.mark.parametrize(("place", "before", "after"), [(2, 4, 5), (2, 4, 6), (2, 6, 4), (1, 4, 6)])
-def test_a_place_that_still_fits_stays(place, before, after):
+def test_within_slider_keeps_value_that_still_fits(place, before, after):
     app = move(opened(place=str(place), length=str(before)), length=after)
     assert (drawn(app).length, drawn(app).place) == (after, place)
     assert (drawn(app.run()).length, drawn(app).place) == (after, place)
 
 
 # ------------------------------------------------------------------------ what does not apply
-def test_a_hidden_control_leaves_the_link_and_keeps_its_value():
+def test_hidden_control_leaves_link_and_keeps_value():
     app = move(opened(source="words"), words="mine alone")
     assert links(app) == {"source": "words", "words": "mine alone"}
     move(app, source="numbers")
@@ -269,7 +269,7 @@ def test_a_hidden_control_leaves_the_link_and_keeps_its_value():
     assert links(app) == {"gain": "1.75"}
 
 
-def test_a_link_s_value_of_a_hidden_control_waits_for_it():
+def test_hidden_control_restores_link_value_when_shown():
     """Both are in the link; the one that does not apply is taken out and comes back later."""
     app = opened(words="from the link", gain="0.25")
     assert drawn(app) == dataclasses.replace(Walk(), gain=0.25)

@@ -37,14 +37,14 @@ def charts(lang):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("which", [0, 1])
-def test_csv_holds_the_table(lang, which):
+def test_csv_matches_table(lang, which):
     chart = charts(lang)[which]
     read = pd.read_csv(io.BytesIO(export.csv(chart)), encoding="utf-8-sig")
     pd.testing.assert_frame_equal(read, table(chart), check_dtype=False)
     assert len(read) > 100
 
 
-def test_csv_holds_the_series_itself():
+def test_csv_keeps_series_at_full_precision():
     read = pd.read_csv(io.BytesIO(export.csv(charts("en")[0])))
     series = read[read["series"] == "series"]["value xt"]
     # The figure carries float64 and the file all its digits.
@@ -53,7 +53,7 @@ def test_csv_holds_the_series_itself():
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("which", [0, 1])
-def test_html_runs_alone(lang, which):
+def test_html_is_self_contained(lang, which):
     page = export.html(charts(lang)[which]).decode()
     loaded = re.findall(r"<(?:script|link|img)[^>]*(?:src|href)=[\"']([^\"']+)", page)
     assert not [address for address in loaded if address.startswith(("http", "//"))]
@@ -63,14 +63,14 @@ def test_html_runs_alone(lang, which):
     assert not re.search(r"\"#0000(0[1-9]|10)\"", page)
 
 
-def test_a_link_becomes_a_code_that_says_it():
+def test_qr_code_renders_svg_with_white_background():
     """The QR picture is an SVG with dark modules on a white ground and its quiet zone."""
     tree = ElementTree.fromstring(svg_code("http://10.0.0.7:8501/ar_fitting?lang=zh"))
     assert tree.tag.endswith("svg")
     assert "#fff" in ElementTree.tostring(tree).decode()
 
 
-def test_cells_of_a_scale_in_powers_of_ten_are_named_as_logarithms():
+def test_table_names_decade_columns_as_logarithms():
     """The norm of a product is not negative; both maps below share one color bar."""
     sheet = Sheet(Style())
     scale = scales.unit_scale(-12, 0, scales.decades(-12, 0))
@@ -83,7 +83,7 @@ def test_cells_of_a_scale_in_powers_of_ten_are_named_as_logarithms():
     assert {"log₁₀ (kept)", "log₁₀ (lost)", "part"} <= columns
 
 
-def test_an_axis_that_shares_its_title_with_another_has_it_in_the_table():
+def test_table_reuses_title_of_axis_with_same_range():
     sheet = Sheet(Style())
     for position, (domain, title, ends) in enumerate(
         [((0, 0.3), "rank", [0, 9]), ((0.4, 0.6), "", [0, 9]), ((0.7, 1), "", [0, 5])]
@@ -95,7 +95,7 @@ def test_an_axis_that_shares_its_title_with_another_has_it_in_the_table():
     assert {"rank", "rank (2)", "y"} <= set(table(sheet.finish("")).columns)
 
 
-def test_the_data_panel_writes_numbers_by_their_significant_digits():
+def test_data_panel_formats_floats_to_six_significant_digits():
     """Not 0.000000000000000004: six digits, wherever the point is; whole numbers as they are."""
 
     def page() -> None:

@@ -33,7 +33,7 @@ async def _pages(student: ProtocolClient, silence: float = 1.5, maximum: int = 9
 
 
 @pytest.mark.parametrize(("slug", "after"), CASES)
-def test_a_message_of_the_page_that_was_left_is_dropped(server, slug, after):
+def test_late_message_never_reruns_previous_page(server, slug, after):
     async def lesson() -> list[str]:
         async with ProtocolClient(server.url, slug) as student:
             await student.open()
@@ -59,7 +59,7 @@ def test_a_message_of_the_page_that_was_left_is_dropped(server, slug, after):
 
 
 @pytest.mark.parametrize("whole", first_only([False, True]))
-def test_no_two_lessons_share_a_fragment(server, whole):
+def test_fragment_ids_are_unique_across_lessons(server, whole):
     """A name that two had would let a message of one draw in the other.
 
     By day those that are there as a page opens; by night those of all benches, too.

@@ -54,24 +54,25 @@ def drawn(app: AppTest, code: str) -> list[str]:
     return [key for key in keys if key.startswith(f"{code}.") and key.endswith(".chart")]
 
 
-def test_without_a_browser_all_is_drawn():
+def test_lazy_loading_draws_all_benches_when_off():
+    """Without a browser, lazy loading is off."""
     assert len(drawn(opened("gates"), "ga")) >= 5
 
 
-def test_the_first_bench_is_drawn_at_once(waiting):
+def test_lazy_loading_draws_first_bench_immediately(waiting):
     app = opened("gates")
     assert drawn(app, "ga") == ["ga.one.chart"]
     assert not app.exception
 
 
-def test_a_link_to_a_bench_in_a_tab_draws_the_first_of_that_tab(waiting):
+def test_lazy_loading_draws_first_bench_of_linked_tab(waiting):
     app = opened("bert_accuracy", **{"ba__part": "padding"})
     assert not app.exception
     reached = app.session_state[lazy_loading.KEY][1]
     assert reached == {"padding"}
 
 
-def test_what_was_reached_is_drawn_again_and_forgotten_in_another_lesson(waiting):
+def test_lazy_loading_keeps_reached_benches_per_lesson(waiting):
     app = opened("gates")
     app.session_state[lazy_loading.KEY] = ("gates", frozenset({"watch", "force"}))
     assert set(drawn(app.run(), "ga")) == {f"ga.{name}.chart" for name in ("one", "watch", "force")}
@@ -79,7 +80,7 @@ def test_what_was_reached_is_drawn_again_and_forgotten_in_another_lesson(waiting
     assert drawn(app.run(), "ga") == ["ga.one.chart"]
 
 
-def test_a_link_with_settings_of_a_bench_that_waits_is_kept(waiting):
+def test_lazy_loading_keeps_link_settings_of_undrawn_bench(waiting):
     app = opened("gates", **{"ga__force__f": "0.25"})
     assert app.query_params["ga.force.f"] in ("0.25", ["0.25"])
     app.session_state[lazy_loading.KEY] = ("gates", frozenset({"watch", "force"}))
@@ -97,7 +98,7 @@ OTHER_TAB = {"ba__part": "padding"}  # the first bench of the one that is open i
         ("bert_accuracy", "knife", "guess", "ba", OTHER_TAB | {"ba__knife__view": "own"}),
     ],
 )
-def test_progress_is_shown_by_the_bench_that_is_there(
+def test_model_progress_shows_once_in_first_drawn_bench(
     waiting, loading, slug, other, asked, prefix, settings
 ):
     """Not "see above" where nothing above it waits; and not twice."""

@@ -30,12 +30,12 @@ def book(lang: str) -> nbformat.NotebookNode:
     return nbformat.reads(notebook.build(SLUG, Text(lang), RECIPES).decode(), as_version=4)
 
 
-def test_it_is_valid(lang):
+def test_notebook_is_valid_nbformat(lang):
     nbformat.validate(book(lang))
     assert book(lang).metadata.kernelspec.name == "python3"
 
 
-def test_it_begins_with_what_it_is_and_how_to_run_it(lang):
+def test_notebook_starts_with_title_goal_and_setup(lang):
     text = Text(lang)
     first, second = book(lang).cells[:2]
     assert first.source.startswith(f"# {text(f'{SLUG}.title')}")
@@ -43,7 +43,7 @@ def test_it_begins_with_what_it_is_and_how_to_run_it(lang):
     assert second.source == text("frame.notebook_setup")
 
 
-def test_every_bench_has_its_words_and_its_code(lang):
+def test_notebook_includes_text_and_code_of_each_bench(lang):
     text = Text(lang)
     cells = book(lang).cells[2:]
     assert [cell.cell_type for cell in cells] == ["markdown", "code", "markdown", "code"]
@@ -53,24 +53,24 @@ def test_every_bench_has_its_words_and_its_code(lang):
         assert code.source == source.strip()
 
 
-def test_the_same_settings_give_the_same_file(lang):
+def test_notebook_is_deterministic_for_same_settings(lang):
     built = [notebook.build(SLUG, Text(lang), dict(RECIPES)) for _ in range(2)]
     assert built[0] == built[1]
     assert len({cell.id for cell in book(lang).cells}) == len(book(lang).cells)
 
 
-def test_languages_differ_in_words_and_not_in_code():
+def test_notebook_translates_text_but_not_code():
     english, chinese = (book(lang) for lang in LANGUAGES)
     for e, c in zip(english.cells, chinese.cells, strict=True):
         assert (e.source == c.source) == (e.cell_type == "code")
 
 
-def test_chinese_is_written_as_chinese():
+def test_notebook_writes_chinese_unescaped():
     """Readable in a diff and in an editor, not as escapes."""
     assert Text("zh")(f"{SLUG}.title") in notebook.build(SLUG, Text("zh"), RECIPES).decode("utf-8")
 
 
-def test_it_has_no_outputs_and_needs_no_streamlit(lang):
+def test_notebook_has_no_outputs_and_no_streamlit(lang):
     raw = notebook.build(SLUG, Text(lang), RECIPES).decode()
     for cell in json.loads(raw)["cells"]:
         if cell["cell_type"] == "code":

@@ -46,7 +46,7 @@ def said(app: AppTest) -> list[str]:
     return [element.value for element in app.markdown]
 
 
-def test_a_bench_that_works_says_nothing():
+def test_render_safely_shows_no_message_on_success():
     app = shown("pass")
     assert said(app) == ["before", "after", "the rest of the page"]
     assert not app.warning
@@ -54,19 +54,19 @@ def test_a_bench_that_works_says_nothing():
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_problem_becomes_its_sentence_and_the_page_goes_on(lang):
+def test_render_safely_translates_error_and_continues_page(lang):
     app = shown("raise MessageError('queue_full', waiting=3)", lang)
     assert [w.value for w in app.warning] == [Text(lang)("problem.queue_full", waiting=3)]
     assert said(app) == ["before", "the rest of the page"]
 
 
-def test_a_refusal_without_a_code_speaks_for_itself():
+def test_render_safely_shows_message_of_plain_value_error():
     app = shown("raise ValueError('Choose another one.')")
     assert [w.value for w in app.warning] == ["Choose another one."]
     assert not app.error
 
 
-def test_a_refusal_whose_code_has_no_words_speaks_for_itself():
+def test_render_safely_shows_message_of_untranslated_code():
     """Such as a table of a teacher's own model that is too long: a sentence, not a stack trace."""
     app = shown(
         "from seqviz.core.errors import UserError; raise UserError('of_mars', 'Too far.', far=1)",
@@ -79,7 +79,7 @@ def test_a_refusal_whose_code_has_no_words_speaks_for_itself():
 
 @pytest.mark.parametrize("error", ["KeyError('x')", "ZeroDivisionError()", "TypeError('secret')"])
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_mistake_of_ours_is_owned_without_its_details(error, lang, caplog):
+def test_render_safely_hides_details_of_unexpected_error(error, lang, caplog):
     app = shown(f"raise {error}", lang)
     assert [e.value for e in app.error] == [Text(lang)("frame.failed")]
     assert said(app)[-1] == "the rest of the page"
@@ -87,7 +87,7 @@ def test_a_mistake_of_ours_is_owned_without_its_details(error, lang, caplog):
     assert "a bench failed" in caplog.text  # and the log has the traceback
 
 
-def test_stopping_and_running_again_are_not_mistakes():
+def test_render_safely_passes_stop_and_rerun_through():
     app = shown("st.session_state.setdefault('runs', 0); st.session_state.runs += 1\n"
                 "    st.session_state.runs < 2 and st.rerun()")  # fmt: skip
     assert app.session_state["runs"] == 2
@@ -98,7 +98,7 @@ def test_stopping_and_running_again_are_not_mistakes():
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_problem_with_a_file_is_translated(lang):
+def test_to_message_translates_data_error(lang):
     problem = DataError("not_a_number", row=4, column="temp", text="warm")
     words = to_message(problem, Text(lang))
     assert words == Text(lang)("problem.not_a_number", row=4, column="temp", text="warm")
@@ -121,7 +121,7 @@ REACHED = {
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("case", REACHED)
-def test_a_refusal_of_the_mathematics_is_translated(case, lang):
+def test_to_message_translates_compute_errors(case, lang):
     """What a student can reach with sliders and a file, met as the page meets it."""
     with pytest.raises(ValueError, match=r"\w") as caught:
         REACHED[case]()
@@ -130,13 +130,13 @@ def test_a_refusal_of_the_mathematics_is_translated(case, lang):
     assert any("\u4e00" <= letter <= "\u9fff" for letter in words) == (lang == "zh"), words
 
 
-def test_a_problem_is_a_value_error_with_its_code():
+def test_message_error_is_value_error_with_code():
     problem = MessageError("exploded", steps=12)
     assert isinstance(problem, ValueError)
     assert (problem.code, problem.details) == ("exploded", {"steps": 12})
 
 
-def test_a_refusal_keeps_its_code_when_it_is_pickled():
+def test_message_error_keeps_code_when_pickled():
     with pytest.raises(ValueError, match=r"\w") as caught:
         ar.replicate(1.2, n=5000)
     again = pickle.loads(pickle.dumps(caught.value))
@@ -150,5 +150,5 @@ def test_a_refusal_keeps_its_code_when_it_is_pickled():
      (0.9994, "999 ms"), (0.9999, "1.0 s"), (75, "75.0 s"), (99.96, "2 min"),
      (815, "14 min")],
 )  # fmt: skip
-def test_duration(seconds, words):
+def test_duration_formats_seconds_with_unit(seconds, words):
     assert duration(seconds) == unbroken(words)

@@ -39,7 +39,7 @@ def drawn(app: AppTest) -> Sample:
     return Sample(**widget_page.drawn(app))
 
 
-def test_defaults_and_a_clean_address():
+def test_widgets_start_with_defaults_and_empty_link():
     app = opened()
     assert drawn(app) == Sample()
     assert links(app) == {}
@@ -60,13 +60,13 @@ def test_defaults_and_a_clean_address():
         ("seed", "9999", 9999),
     ],
 )
-def test_a_link_sets_its_control(name, raw, value):
+def test_link_sets_control(name, raw, value):
     app = opened(**{name: raw})
     assert drawn(app) == dataclasses.replace(Sample(), **{name: value})
     assert links(app) == {name: raw}
 
 
-def test_invalid_links_fall_back_and_are_taken_away():
+def test_link_drops_invalid_values_and_uses_defaults():
     """All at once: each control alone decides, none takes the page down."""
     raw = {"figure": "x", "phi": "nan", "order": "2.0", "n": "51", "rate": "inf", "noise": "",
            "cell": "RNN", "methods": "ols+x", "shuffle": "1", "seed": "²",
@@ -78,18 +78,18 @@ def test_invalid_links_fall_back_and_are_taken_away():
     assert set(links(app)) <= {"second"}
 
 
-def test_the_order_of_names_in_a_link_is_not_another_question():
+def test_link_normalizes_order_of_names():
     app = opened(methods="exact_ml+ols")
     assert drawn(app).methods == ("ols", "exact_ml")
     assert links(app) == {"methods": "ols+exact_ml"}
 
 
-def test_a_name_said_twice_counts_once():
+def test_link_deduplicates_names():
     app = opened(methods="ols+ols")
     assert drawn(app).methods == ("ols",)
 
 
-def test_the_order_of_clicks_is_not_another_question():
+def test_multi_choice_ignores_click_order():
     """All on again, the last one clicked first: the default, and nothing for a link to say."""
     app = opened()
     app.session_state["t.b.methods"] = list(reversed(METHODS))
@@ -98,12 +98,12 @@ def test_the_order_of_clicks_is_not_another_question():
     assert links(app) == {}
 
 
-def test_an_unknown_parameter_is_left_alone():
+def test_link_ignores_unknown_parameter():
     app = opened(nothing="1")
     assert drawn(app) == Sample()
 
 
-def test_a_control_that_does_not_apply_has_its_default():
+def test_hidden_control_uses_default_until_shown():
     app = opened(second="0.9")
     assert drawn(app).second == 0.5
     assert "t.b.second" not in sliders(app)
@@ -116,7 +116,7 @@ def test_a_control_that_does_not_apply_has_its_default():
     [("phi", 0.25), ("order", 3), ("n", 50), ("rate", 0.1), ("seed", 12), ("shuffle", True),
      ("cell", "mlp"), ("figure", "map"), ("noise", "student_t")],
 )  # fmt: skip
-def test_a_moved_control_is_in_the_address_and_back_at_its_default_it_is_not(name, value):
+def test_link_contains_changed_control_and_omits_default(name, value):
     app = opened()
     app.session_state[f"t.b.{name}"] = value
     app.run()
@@ -129,7 +129,7 @@ def test_a_moved_control_is_in_the_address_and_back_at_its_default_it_is_not(nam
     assert links(app) == {}
 
 
-def test_a_real_press_of_each_widget():
+def test_widgets_apply_user_input():
     """Not through the session: as a visitor does it. (Sliders, seeds: test_browser_sliders.)"""
     app = opened()
     app.get_by_key("t.b.shuffle").set_value(True)
@@ -141,7 +141,7 @@ def test_a_real_press_of_each_widget():
     assert drawn(app) == expected
 
 
-def test_the_link_is_in_words_and_not_in_labels():
+def test_link_uses_option_names_not_labels():
     """The labels above are upper case: a link made in one language opens in the other."""
     app = opened(noise="student_t", methods="ols")
     assert links(app) == {"noise": "student_t", "methods": "ols"}
@@ -149,7 +149,7 @@ def test_the_link_is_in_words_and_not_in_labels():
     assert menu.options == ["GAUSSIAN", "STUDENT_T"]
 
 
-def test_a_menu_that_says_a_label_of_another_language_says_what_the_link_says(monkeypatch):
+def test_current_falls_back_to_link_on_stale_label(monkeypatch):
     """Streamlit gives the label that the browser showed before the language was changed."""
     monkeypatch.setattr(st, "session_state", {"t.b.noise": "Student's t"})
     for link, value in ({"t.b.noise": "student_t"}, "student_t"), ({}, Sample().noise):
@@ -157,7 +157,7 @@ def test_a_menu_that_says_a_label_of_another_language_says_what_the_link_says(mo
         assert widgets.current("t.b", Sample).noise == value
 
 
-def test_taking_away_all_names_brings_them_all_back():
+def test_multi_choice_restores_all_names_when_emptied():
     app = opened(methods="ols")
     app.session_state["t.b.methods"] = []
     app.run()
@@ -165,7 +165,7 @@ def test_taking_away_all_names_brings_them_all_back():
     assert app.session_state["drawn"].methods == METHODS
 
 
-def test_what_hides_behind_more():
+def test_more_expander_contains_rate_and_seed():
     app = opened()
     (more,) = app.expander
     assert list(sliders(more)) == ["t.b.rate"]
@@ -174,7 +174,7 @@ def test_what_hides_behind_more():
     ]  # fmt: skip
 
 
-def test_ends_and_steps_of_the_widgets():
+def test_widgets_match_declared_ranges_and_steps():
     app = opened()
     payload = sliders(app)
     ends = {name: [payload[f"t.b.{name}"][key] for key in ("low", "high", "step", "whole", "start")]
@@ -188,7 +188,7 @@ def test_ends_and_steps_of_the_widgets():
 
 
 @pytest.mark.parametrize("text", ["nan", "inf", "1.3", "", "0x1", "1e999", "one"])
-def test_what_a_browser_says_of_a_slider_may_be_anything(text):
+def test_rested_ignores_invalid_slider_text(text):
     """`_rested` is its callback: what is no value of the control changes nothing."""
     app = AppTest.from_string(f"""
 import streamlit as st

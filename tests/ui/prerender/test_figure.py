@@ -26,7 +26,7 @@ def sent(slug: str, lang: str, baseline: bool = True) -> str:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("record", catalog.LESSONS, ids=lambda record: record.slug)
-def test_the_first_bench_as_it_stands_with_nothing_set(record, lang, minilm, smollm2):
+def test_prerender_matches_first_bench_with_defaults(record, lang, minilm, smollm2):
     first_figure._draw(record.slug, lang)
     page = sent(record.slug, lang)
     (data,) = DATA.findall(page)
@@ -44,7 +44,7 @@ def test_the_first_bench_as_it_stands_with_nothing_set(record, lang, minilm, smo
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_home_has_its_title_and_a_picture_of_its_bench_as_it_stands_there(lang):
+def test_prerender_home_has_title_lead_and_two_figures(lang):
     page = sent("", lang)
     assert html.escape(Text(lang)("home.title")) in page
     assert page.count("<svg") == 2  # on a wide window, and on a phone
@@ -55,7 +55,7 @@ def test_home_has_its_title_and_a_picture_of_its_bench_as_it_stands_there(lang):
     assert all(html.escape(words[name]) in page for name in ("title", "lead"))
 
 
-def test_a_failure_is_logged_and_leaves_the_place_empty(monkeypatch, tmp_path, caplog):
+def test_prerender_logs_failure_and_leaves_figure_empty(monkeypatch, tmp_path, caplog):
     monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path))
     monkeypatch.setattr(first_figure, "_figure", lambda *_: 1 / 0)
     monkeypatch.setattr(shell, "_kept", {})
@@ -64,7 +64,7 @@ def test_a_failure_is_logged_and_leaves_the_place_empty(monkeypatch, tmp_path, c
     assert json.loads(DATA.findall(sent("gates", "en"))[0])["figures"] == {}
 
 
-def test_the_next_start_has_what_this_version_has_drawn(monkeypatch, tmp_path):
+def test_prerender_reuses_stored_figure_after_restart(monkeypatch, tmp_path):
     def again(slug: str, lang: str) -> str:
         """As the next start sends it, which has not drawn anything."""
         monkeypatch.setattr(shell, "_kept", {})

@@ -49,7 +49,7 @@ def device(key: str = "d") -> clients.ClientQuota:
     return clients.ClientQuota(key=key)
 
 
-def test_a_device_has_its_seconds_once_at_two_replicas(two, monkeypatch):
+def test_replicas_share_cpu_budget_of_device(two, monkeypatch):
     monkeypatch.setenv("SEQVIZ_SESSION_SECONDS", "10")
     (a, b), (here, there) = two, (device(), device())
     limit = charging.seconds_of(here)
@@ -63,7 +63,7 @@ def test_a_device_has_its_seconds_once_at_two_replicas(two, monkeypatch):
     assert here.seconds.used == pytest.approx(there.seconds.used, abs=0.1)
 
 
-def test_what_was_used_is_said_once_and_drains_by_the_stores_clock(two, monkeypatch):
+def test_replicas_report_usage_once_and_drain_by_store_clock(two, monkeypatch):
     monkeypatch.setenv("SEQVIZ_CPU_REFILL", "1")
     item, account = two[0], device()
     account.seconds.consume(5.0, *charging.seconds_of(account))
@@ -75,7 +75,7 @@ def test_what_was_used_is_said_once_and_drains_by_the_stores_clock(two, monkeypa
     assert account.seconds.used == pytest.approx(4.0, abs=0.3)
 
 
-def test_runs_and_tabs_elsewhere_count(two, monkeypatch):
+def test_replicas_count_remote_jobs_and_tabs(two, monkeypatch):
     (a, b), (here, there) = two, (device(), device())
     monkeypatch.setattr(jobs, "all_queues", lambda: {"cpu": Waiting(here.name)})
     a.exchange([here])
@@ -95,9 +95,7 @@ def test_runs_and_tabs_elsewhere_count(two, monkeypatch):
 
 
 @pytest.mark.parametrize("damage", ["nan", "inf", "-1", "1e300", "words", ""])
-def test_a_bad_number_in_the_store_is_none_and_keeps_nobody_else_from_an_answer(
-    two, there, damage, monkeypatch
-):
+def test_replicas_ignore_corrupt_value_and_sync_other_accounts(two, there, damage, monkeypatch):
     import redis
 
     item, bad, good = two[0], device("bad"), device("good")
@@ -118,7 +116,7 @@ def test_a_bad_number_in_the_store_is_none_and_keeps_nobody_else_from_an_answer(
     assert item._thread.is_alive()
 
 
-def test_a_store_that_was_never_there_is_said_once(caplog):
+def test_replicas_log_missing_store_once(caplog):
     from seqviz.ui.quota.redis_sync import Replicas
 
     replicas = Replicas("redis://127.0.0.1:1")
@@ -146,7 +144,7 @@ class Waiting:
         return Counter({self.name: 2})
 
 
-def test_a_cookie_of_another_replica_is_known_and_one_of_nobody_is_not(two, monkeypatch):
+def test_replicas_share_registered_cookies_only(two, monkeypatch):
     existing = [clients.ClientRegistry(), clients.ClientRegistry()]
     cookie = existing[0].register("10.0.0.1")
     monkeypatch.setattr(clients, "sync_accounts", two[0].exchange)
@@ -161,7 +159,7 @@ def test_a_cookie_of_another_replica_is_known_and_one_of_nobody_is_not(two, monk
     assert not existing[1].is_known("x" * 22)
 
 
-def test_new_devices_of_an_address_are_counted_over_all_replicas(two):
+def test_replicas_limit_new_devices_per_address_jointly(two):
     existing = [clients.ClientRegistry(), clients.ClientRegistry()]
     for item, by in zip(existing, two, strict=True):
         for _ in range(clients.NEW_DEVICES // 2 + 1):
@@ -170,7 +168,7 @@ def test_new_devices_of_an_address_are_counted_over_all_replicas(two):
     assert existing[1].register("10.0.0.1") is None
 
 
-def test_neither_cookie_nor_address_is_in_the_store(there, two):
+def test_replicas_store_no_cookie_or_address(there, two):
     client_registry = clients.ClientRegistry()
     cookie = client_registry.register("10.0.0.1")
     two[0].exchange([client_registry.get("", cookie), client_registry.get("10.0.0.1", None)])
@@ -183,9 +181,7 @@ def test_neither_cookie_nor_address_is_in_the_store(there, two):
 
 
 @pytest.mark.parametrize(("does", "state"), [("kill", "disconnected"), ("pause", "degraded")])
-def test_without_the_store_each_counts_for_itself_and_says_it_later(
-    there, two, monkeypatch, does, state
-):
+def test_replicas_count_locally_during_outage_and_sync_later(there, two, monkeypatch, does, state):
     item, account = two[0], device()
     monkeypatch.setenv("SEQVIZ_CPU_REFILL", "0.01")
     limit = charging.seconds_of(account)
@@ -209,7 +205,7 @@ def test_without_the_store_each_counts_for_itself_and_says_it_later(
     assert other.seconds.used == pytest.approx(3.0, abs=1.0)
 
 
-def test_what_is_computed_outside_of_a_page_is_said_by_itself(there, monkeypatch):
+def test_replicas_sync_usage_outside_pages_automatically(there, monkeypatch):
     monkeypatch.setenv("SEQVIZ_REDIS_URL", there.address)
     monkeypatch.setenv("SEQVIZ_CPU_REFILL", "0.01")
     from seqviz.ui.quota import redis_sync
@@ -229,7 +225,7 @@ def test_what_is_computed_outside_of_a_page_is_said_by_itself(there, monkeypatch
         redis_sync.end()
 
 
-def test_a_hostile_store_gives_levels_at_most(there, two):
+def test_replicas_reject_malformed_store_levels(there, two):
     there.client.hset("seqviz:d", mapping={"seconds": "junk", "of:x": "a b c"})
     account = device()
     assert not two[0].exchange([account])

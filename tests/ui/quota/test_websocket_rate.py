@@ -40,18 +40,18 @@ async def heard(messages: int, size: int, seconds: float) -> int:
     return count
 
 
-def test_what_a_page_says_when_it_opens_is_read_at_once(fresh):
+def test_websocket_rate_reads_initial_burst_immediately(fresh):
     began = time.monotonic()
     assert run_async(heard(100, 500, 5.0)) == 100
     assert time.monotonic() - began < 0.5
 
 
 @pytest.mark.parametrize(("size", "most"), [(10, 300), (4_000_000, 3)])
-def test_more_than_a_hand_can_send_waits_for_its_turn(fresh, size, most):
+def test_websocket_rate_throttles_flood(fresh, size, most):
     assert run_async(heard(100_000, size, 1.0)) <= most
 
 
-def test_a_large_message_keeps_nobody_else_at_its_address_waiting(fresh):
+def test_websocket_rate_large_message_delays_no_other_client(fresh):
     """Neither where it is read nor where it is refused: a class shares that account."""
 
     async def both() -> int:
@@ -61,7 +61,7 @@ def test_a_large_message_keeps_nobody_else_at_its_address_waiting(fresh):
     assert run_async(both()) == 50
 
 
-def test_others_have_a_step_between_two_messages(fresh):
+def test_websocket_rate_yields_between_messages(fresh):
     async def both() -> int:
         steps = 0
         flood = asyncio.create_task(heard(150, 10, 5.0))

@@ -50,14 +50,14 @@ def clicked():
     return click
 
 
-def test_what_is_no_number_moves_nothing(clicked):
+def test_on_pick_ignores_invalid_coordinates(clicked):
     for word in WORDS:
         assert clicked(word, word) == clicked(word, word, "toggle") == [7, 0.5, "1.2"], word
         assert clicked(1, word, "toggle") == [7, 0.5, "1.2"], word
     assert clicked(math.nan, 0.31) == [7, 0.3, "1.2"]  # the other one is a place
 
 
-def test_a_place_beyond_the_figure_is_its_edge(clicked):
+def test_on_pick_clamps_to_figure_edge(clicked):
     assert clicked(1e300, -1e300) == [50, 0.0, "1.2"]
     assert clicked(12.4, 0.26) == [12, 0.25, "1.2"]
     assert clicked(1e300, 1, "toggle") == clicked(-1, 2, "toggle") == [12, 0.25, "1.2"]

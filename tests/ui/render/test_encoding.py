@@ -28,12 +28,12 @@ def array(values: np.ndarray) -> Array:
     (b"x" * 2000,), (array(NOISE),), (b"a", array(NOISE), b"b"), (array(NOISE), array(SAME)),
     (b"x" * 3000, array(SAME), array(NOISE), array(NOISE), b""),
 ])  # fmt: skip
-def test_it_is_read_as_it_was_written(parts):
+def test_compress_round_trips(parts):
     full = b"".join(part.text if isinstance(part, Array) else part for part in parts)
     assert gzip.decompress(compress(parts)) == full
 
 
-def test_measured_values_take_less_time_and_no_more_room():
+def test_compress_is_faster_and_no_larger_on_noise():
     noise = array(NOISE)
     started = time.thread_time()
     item = gzip.compress(noise.text, 1)
@@ -43,13 +43,13 @@ def test_measured_values_take_less_time_and_no_more_room():
     assert len(other) <= len(item)
 
 
-def test_what_comes_back_is_found():
+def test_compress_exploits_repeated_rows():
     same = array(SAME)
     assert len(compress((same,))) <= len(zlib.compress(same.text, 1)) + 18 < len(same.text) / 10
 
 
 @pytest.mark.parametrize("size", range(3066, 3076))
-def test_the_browser_and_the_server_mean_the_same_arrays(size):
+def test_browser_pattern_matches_server_arrays(size):
     """Of an array that only one of them counts, all after it would get another's values."""
     (pattern,) = re.findall(r"LARGE_ARRAY = /(.+)/g", LIVE)
     figure = Figure([{"z": np.arange(size).astype(np.uint8)}], {})

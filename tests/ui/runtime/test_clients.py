@@ -36,32 +36,32 @@ class Tab:
     is_open = True
 
 
-def test_a_device_finds_its_account_again_and_another_has_another(known):
+def test_registry_returns_one_account_per_device(known):
     item, other = known.register("10.0.0.1"), known.register("10.0.0.1")
     assert known.get("10.0.0.1", item) is known.get("10.0.0.9", item)
     assert known.get("10.0.0.1", item) is not known.get("10.0.0.1", other)
 
 
 @pytest.mark.parametrize("claim", [None, "", "x" * 22])
-def test_who_has_no_cookie_of_ours_shares_with_all_like_it_at_the_address(known, claim):
+def test_registry_shares_account_per_address_without_cookie(known, claim):
     shared = known.get("10.0.0.1", claim)
     assert shared.shared
     assert known.get("10.0.0.1", None) is shared  # also when it reconnects
     assert known.get("10.0.0.2", claim) is not shared
 
 
-def test_alone_a_process_knows_its_own_cookies(known):
+def test_registry_rejects_foreign_cookie_without_replicas(known):
     known.adopt("x" * 22)
     assert not known.is_known("x" * 22)
 
 
-def test_a_shared_account_has_room_for_tabs_at_other_replicas(known):
+def test_shared_account_counts_tabs_at_other_replicas(known):
     shared = known.get("10.0.0.1", None)
     shared.tabs_elsewhere = 3
     assert shared.students == 3
 
 
-def test_a_shared_account_has_room_for_each_tab(known, monkeypatch):
+def test_shared_account_counts_open_tabs(known, monkeypatch):
     monkeypatch.setattr(module, "COUNTED", 0.0)
     shared, tabs = known.get("10.0.0.1", None), [Tab() for _ in range(30)]
     assert shared.students == 1
@@ -85,7 +85,7 @@ def test_a_shared_account_has_room_for_each_tab(known, monkeypatch):
     assert device.students == 1  # tabs are no students
 
 
-def test_tabs_are_counted_while_others_open_some(known):
+def test_shared_account_counts_tabs_during_concurrent_opens(known):
     """A class without cookies that opened a page at once ended in RuntimeError, and then waited."""
     shared, retained = (
         known.get("10.0.0.1", None),
@@ -112,7 +112,7 @@ def test_tabs_are_counted_while_others_open_some(known):
     assert shared.students in (len(retained), len(retained) + 1)
 
 
-def test_a_class_gets_its_cookies_at_once_and_nobody_gets_them_for_ever(known, clock):
+def test_registry_limits_new_devices_per_address(known, clock):
     built = [known.register("10.0.0.1") for _ in range(module.NEW_DEVICES + 50)]
     assert None not in built[:300]
     assert built[-1] is None
@@ -121,7 +121,7 @@ def test_a_class_gets_its_cookies_at_once_and_nobody_gets_them_for_ever(known, c
     assert known.register("10.0.0.1") is not None
 
 
-def test_what_nobody_uses_for_a_day_is_forgotten(known, clock):
+def test_registry_forgets_device_after_idle_day(known, clock):
     device = known.register("10.0.0.1")
     clock.now += module.DAY / 2
     known.get("10.0.0.1", device)
@@ -145,9 +145,7 @@ def test_what_nobody_uses_for_a_day_is_forgotten(known, clock):
         ("0", None, "", "elsewhere"),
     ],
 )
-def test_the_address_is_what_a_proxy_of_ours_has_seen(
-    monkeypatch, proxies, peer, forwarded, expected
-):
+def test_address_trusts_only_configured_proxies(monkeypatch, proxies, peer, forwarded, expected):
     monkeypatch.setenv("SEQVIZ_PROXIES", proxies)
     assert address(peer, forwarded) == expected
 
@@ -162,7 +160,7 @@ def test_the_address_is_what_a_proxy_of_ours_has_seen(
         ("", None),
     ],
 )
-def test_the_cookie_is_found(header, expected):
+def test_cookie_extracts_valid_device_id(header, expected):
     assert cookie({b"cookie": header.encode()}) == expected
 
 
@@ -188,7 +186,7 @@ def fresh(monkeypatch, known):
     monkeypatch.setattr(module, "client_registry", lambda: known)
 
 
-def test_a_page_brings_a_cookie_once_and_a_script_none(fresh):
+def test_cookie_middleware_sets_cookie_once_on_pages_only(fresh):
     from testing.protocol import run_async
 
     (created,) = run_async(serve({}, accept="text/html,*/*"))
@@ -222,7 +220,7 @@ class Room:
         return index
 
 
-def test_who_comes_beyond_the_seats_waits_in_line_and_comes_in_when_one_is_free(clock):
+def test_admission_queues_clients_until_seat_is_free(clock):
     clock.now = 1000.0
     room, class_ = Room(clock), [ClientQuota() for _ in range(6)]
     assert [room.comes(item) for item in class_] == [0, 0, 0, 1, 2, 3]
@@ -234,7 +232,7 @@ def test_who_comes_beyond_the_seats_waits_in_line_and_comes_in_when_one_is_free(
     assert waiting == [0, 0, 1]
 
 
-def test_who_has_left_the_line_is_forgotten_and_no_seats_means_any_number(clock):
+def test_admission_forgets_expired_and_is_unlimited_at_zero(clock):
     clock.now = 1000.0
     room, class_ = Room(clock), [ClientQuota() for _ in range(6)]
     assert [room.comes(item) for item in class_[:5]] == [0, 0, 0, 1, 2]
@@ -243,7 +241,7 @@ def test_who_has_left_the_line_is_forgotten_and_no_seats_means_any_number(clock)
     assert room.comes(ClientQuota(), maximum=0) == 0
 
 
-def test_one_that_was_let_in_has_a_seat_before_its_page_is_there(clock):
+def test_admission_holds_seat_during_grace_period(clock):
     seats = AdmissionControl(lambda since: 0, clock)
     item, other = ClientQuota(), ClientQuota()
     assert seats.admit(item, 1) == 0
@@ -253,7 +251,7 @@ def test_one_that_was_let_in_has_a_seat_before_its_page_is_there(clock):
     assert seats.admit(other, 1) == 0
 
 
-def test_who_looks_again_and_again_and_opens_no_page_does_not_keep_its_seat(clock):
+def test_admission_releases_seat_of_client_that_opens_no_page(clock):
     """Sixty cookies of one visitor kept five seats for as long as they liked."""
     seats, item, other = AdmissionControl(lambda since: 0, clock), ClientQuota(), ClientQuota()
     assert seats.admit(item, 1) == 0
@@ -264,7 +262,7 @@ def test_who_looks_again_and_again_and_opens_no_page_does_not_keep_its_seat(cloc
     assert positions == [0, 1, 0, 1, 2, 0]
 
 
-def test_those_without_a_cookie_come_after_those_that_wait(clock):
+def test_admission_ranks_clients_without_cookie_last(clock):
     """So does everybody with the first request, which has none yet; the answer brings it."""
     seats, other, item = AdmissionControl(lambda since: 1, clock), ClientQuota(), ClientQuota()
     assert seats.admit(other, 1, new=True) == 1

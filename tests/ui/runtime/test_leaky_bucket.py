@@ -22,14 +22,14 @@ def bucket(clock) -> LeakyBucket:
     return LeakyBucket(clock)
 
 
-def test_what_fits_is_let_in_at_once(bucket):
+def test_bucket_admits_up_to_capacity(bucket):
     for _ in range(20):
         assert bucket.retry_after(CAPACITY, RATE) == 0
         bucket.consume(1.0, CAPACITY, RATE)
     assert bucket.retry_after(CAPACITY, RATE) == 0  # full to the brim is not over
 
 
-def test_what_was_used_at_other_replicas_fills_it_beside_what_they_have_not_heard_of(bucket, clock):
+def test_bucket_sync_adds_unsynced_usage_to_remote_usage(bucket, clock):
     bucket.consume(5.0, CAPACITY, RATE)
     bucket.synced = bucket.total
     bucket.consume(2.0, CAPACITY, RATE)
@@ -44,7 +44,7 @@ def test_what_was_used_at_other_replicas_fills_it_beside_what_they_have_not_hear
     assert bucket.retry_after(CAPACITY, RATE) == 0
 
 
-def test_over_the_brim_one_waits_until_a_tenth_is_free(bucket, clock):
+def test_bucket_over_capacity_waits_until_tenth_is_free(bucket, clock):
     bucket.consume(23.0, CAPACITY, RATE)
     expected = (23.0 - (1 - SHARE_BACK) * CAPACITY) / RATE
     assert bucket.retry_after(CAPACITY, RATE) == pytest.approx(expected) == pytest.approx(20.0)
@@ -56,7 +56,7 @@ def test_over_the_brim_one_waits_until_a_tenth_is_free(bucket, clock):
     assert bucket.retry_after(CAPACITY, RATE) == 0
 
 
-def test_it_drains_to_empty_and_not_further(bucket, clock):
+def test_bucket_drains_no_further_than_empty(bucket, clock):
     bucket.consume(5.0, CAPACITY, RATE)
     clock.now += 8.0
     assert bucket.retry_after(CAPACITY, RATE) == 0
@@ -66,7 +66,7 @@ def test_it_drains_to_empty_and_not_further(bucket, clock):
     assert bucket.retry_after(CAPACITY, RATE) > 0
 
 
-def test_in_the_long_run_only_the_rate_goes_through(bucket, clock):
+def test_bucket_bounds_long_run_rate(bucket, clock):
     """A user who asks ten times a second for 40 ms, all day, whatever the order of the sizes."""
     random = np.random.RandomState(0)
     let_in, began = 0.0, clock.now
@@ -80,14 +80,14 @@ def test_in_the_long_run_only_the_rate_goes_through(bucket, clock):
     assert RATE * hour <= let_in <= RATE * hour + CAPACITY + 0.08
 
 
-def test_a_change_of_the_settings_counts_from_then_on(bucket):
+def test_bucket_applies_changed_settings_immediately(bucket):
     bucket.consume(10.0, CAPACITY, RATE)
     assert bucket.retry_after(CAPACITY, RATE) == 0
     bucket.consume(0.0, 5.0, RATE)
     assert bucket.retry_after(5.0, RATE) == pytest.approx((10.0 - 4.5) / RATE)
 
 
-def test_an_estimate_is_near_what_a_tokenizer_counts(minilm):
+def test_estimate_approximates_tokenizer_count(minilm):
     english = "The animal didn't cross the street because it was too tired, and nobody minded. " * 3
     chinese = "这只动物没有过马路，因为它太累了。" * 3
     for text in (english, chinese):

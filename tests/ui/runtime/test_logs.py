@@ -127,7 +127,7 @@ def run(script: str, *arguments: str) -> str:
 
 
 @pytest.mark.parametrize("form", first_only(["text", "json"]))
-def test_no_exception_s_words_from_any_logger(form):
+def test_logs_omit_exception_messages_of_every_logger(form):
     printed = run(WAYS, form)
     assert SECRET not in printed
     # Frames and types are there: of every logger, of the thread, and of what ended the process.
@@ -140,7 +140,7 @@ def test_no_exception_s_words_from_any_logger(form):
     assert "task failed" in printed
 
 
-def test_a_line_of_json_is_an_event():
+def test_json_line_contains_event_fields():
     lines = [json.loads(line) for line in run(WAYS, "json").splitlines()]
     (event,) = [line for line in lines if line["message"] == "an event"]
     assert event["level"] == "INFO"
@@ -152,12 +152,12 @@ def test_a_line_of_json_is_an_event():
     assert all("in chained" in line["exc_info"] for line in failed)
 
 
-def test_a_line_of_text_has_what_the_event_brings_along():
+def test_text_line_contains_event_fields():
     (line,) = [line for line in run(WAYS, "text").splitlines() if "an event" in line]
     assert line.endswith('streamlit.late: an event lesson=gates seconds=1.5 note="two words"')
 
 
-def test_pages_with_a_student_s_texts_leave_none_in_the_log():
+def test_logs_omit_user_text_of_pages():
     printed = run(PAGES)
     assert SECRET not in printed
     assert "KeyError" in printed

@@ -55,14 +55,14 @@ def failing(value: float) -> float:
     raise ValueError("no")
 
 
-def test_equal_arguments_are_computed_once():
+def test_cached_computes_equal_arguments_once():
     first, second = cached(square)(3.5), cached(square)(3.5)
     assert first.result == second.result == 12.25
     assert first.seconds == second.seconds > 0
     assert calls == [3.5]
 
 
-def test_a_result_is_told_apart_by_its_question_and_not_read_again():
+def test_cached_result_is_hashed_by_call_not_content():
     first, other = cached(halves)(3).result, cached(halves)(4).result
     existing = content_hash.hash_value(first)
     assert existing != content_hash.hash_value(other)
@@ -76,7 +76,7 @@ def test_a_result_is_told_apart_by_its_question_and_not_read_again():
     assert len(content_hash._named) <= held - 3
 
 
-def test_functions_and_arguments_are_told_apart():
+def test_cached_distinguishes_functions_and_arguments():
     assert cached(square)(2.0).result == 4.0
     assert cached(halves)(2).result.first.shape == (2,)
     assert cached(square)(2).result == 4  # an integer is another question than a float
@@ -84,7 +84,7 @@ def test_functions_and_arguments_are_told_apart():
     assert calls == [2.0, 2, 2, 2.0]
 
 
-def test_everybody_gets_the_same_object_and_nobody_can_write_into_it():
+def test_cached_returns_shared_read_only_object():
     result = cached(halves)(3).result
     assert cached(halves)(3).result is result
     for array in (result.first, result.rest[0], result.rest[1]["one"]):
@@ -92,7 +92,7 @@ def test_everybody_gets_the_same_object_and_nobody_can_write_into_it():
             array[0] = 9
 
 
-def test_the_weight_of_a_result_is_that_of_its_arrays():
+def test_size_of_counts_array_bytes():
     assert 8 * 2001 < size_of(halves(1000)) < 8 * 2001 + 2000
 
 
@@ -101,7 +101,7 @@ def ask(store: ResultCache, n: int) -> bool:
     return store.get_or_compute(str(n).encode(), lambda: halves(n)).is_cached
 
 
-def test_what_is_kept_is_bounded_and_the_least_recently_asked_for_goes():
+def test_cache_is_bounded_and_evicts_least_recently_used():
     store = ResultCache(room=50_000 / ONCE_SHARE)
     for n in (1000, 1001, 1002, 1003):
         assert not ask(store, n)
@@ -110,7 +110,7 @@ def test_what_is_kept_is_bounded_and_the_least_recently_asked_for_goes():
     assert ask(store, 1003)
 
 
-def test_what_was_asked_for_again_outlives_a_hundred_sliders_in_motion():
+def test_cache_keeps_reused_entry_during_hundred_drags():
     store = ResultCache(room=200_000)
     ask(store, 1000)
     once = store.size
@@ -122,7 +122,7 @@ def test_what_was_asked_for_again_outlives_a_hundred_sliders_in_motion():
     assert store.size <= 200_000
 
 
-def test_what_a_class_is_sent_outlives_a_hundred_sliders_in_motion():
+def test_cache_keeps_shared_entry_during_hundred_drags():
     """It has been asked for once, for all: each of them may ask for it again."""
     store = ResultCache(room=200_000)
     store.get_or_compute(b"sent", lambda: halves(1000), shared=True)
@@ -134,7 +134,7 @@ def test_what_a_class_is_sent_outlives_a_hundred_sliders_in_motion():
     assert store.size <= 200_000
 
 
-def test_a_result_beyond_the_room_is_given_and_not_kept():
+def test_cache_returns_oversized_result_without_storing():
     store = ResultCache(room=50_000 / ONCE_SHARE)
     ask(store, 1000)
     assert store.get_or_compute(b"large", lambda: halves(10_000)).result.first.shape == (10_000,)
@@ -147,7 +147,7 @@ def picture(values: np.ndarray, title: str) -> Figure:
     return Figure([{"type": "scatter", "y": values}], {"meta": {"alt": title}})
 
 
-def test_a_figure_is_drawn_once_for_a_class_that_has_been_here():
+def test_render_draws_shared_figure_once():
     values = np.arange(3.0)
     first, second = (render(picture, (values,), {"title": "one"}, shared=True) for _ in range(2))
     assert second is first
@@ -158,20 +158,20 @@ def test_a_figure_is_drawn_once_for_a_class_that_has_been_here():
     assert calls == ["one", "one", "two"]
 
 
-def test_a_figure_of_fresh_numbers_takes_no_room():
+def test_render_stores_no_unshared_figure():
     before = result_cache.result_cache().size
     render(picture, (np.arange(3.0),), {"title": "one"}, shared=False)
     assert result_cache.result_cache().size == before
 
 
-def test_a_failure_is_not_kept_and_whoever_waited_tries_again():
+def test_cached_retries_after_failure():
     for _ in range(2):
         with pytest.raises(ValueError, match="no"):
             cached(failing)(1.0)
     assert calls == [1.0, 1.0]
 
 
-def test_a_class_that_asks_at_once_waits_for_one_computation():
+def test_cache_coalesces_concurrent_computations():
     release, begun = threading.Event(), threading.Event()
     store = ResultCache(room=MEGABYTE)
     slow.wait, slow.begun = release, begun
@@ -199,14 +199,14 @@ def slow(value: int) -> int:
     return value
 
 
-def test_results_keep_what_they_hold():
+def test_cached_preserves_result_values():
     path = cached(ar.simulate)((0.8,), n=60, seed=2).result
     np.testing.assert_array_equal(path.values, ar.simulate((0.8,), n=60, seed=2).values)
     result = cached(ar.correlogram)(path.values, 5, path.coefficients).result
     np.testing.assert_array_equal(result.acf, ar.correlogram(path.values, 5).acf)
 
 
-def test_start_up_takes_what_is_loaded_out_of_collection():
+def test_collect_and_freeze_freezes_loaded_objects():
     gc.unfreeze()
     collector.collect_and_freeze()
     assert gc.get_freeze_count() > 10_000
@@ -214,7 +214,7 @@ def test_start_up_takes_what_is_loaded_out_of_collection():
     assert gc.get_threshold() == collector.THRESHOLDS
 
 
-def test_what_left_after_the_last_settling_is_collected_at_the_next():
+def test_collect_and_freeze_reclaims_frozen_garbage():
     class Session:
         def __init__(self):
             self.me = self
@@ -231,7 +231,7 @@ def test_what_left_after_the_last_settling_is_collected_at_the_next():
     assert gone() is None
 
 
-def test_a_sweep_collects_what_has_come_and_looks_at_what_is_left_no_more():
+def test_collect_recent_reclaims_new_garbage_and_freezes_rest():
     class Press:
         def __init__(self):
             self.me = self
@@ -254,7 +254,8 @@ def test_a_sweep_collects_what_has_come_and_looks_at_what_is_left_no_more():
     assert there() is None
 
 
-def test_freezing_can_be_left_out_to_compare(monkeypatch):
+def test_collect_and_freeze_is_disabled_by_setting(monkeypatch):
+    """Freezing can be turned off for comparison."""
     monkeypatch.setenv("SEQVIZ_GC_FREEZE", "0")
     gc.unfreeze()
     collector.collect_and_freeze()

@@ -18,12 +18,13 @@ with run_context.page("attention"), run_context.lesson_scope():
 """
 
 
-def test_a_question_that_runs_by_itself_belongs_to_its_lesson():
+def test_lesson_scope_restores_lesson_of_fragment():
+    """A fragment that reruns on its own belongs to the lesson of its page."""
     state = AppTest.from_string(PAGE).run().session_state
     assert (state.around, state.question, state.within) == ("none", "gates", "attention")
 
 
-def test_a_lesson_is_entered_with_what_was_chosen_in_it_before():
+def test_page_keeps_session_state_between_visits():
     state = (
         AppTest.from_string("""
 import streamlit as st

@@ -16,7 +16,7 @@ from testing.protocol import run_async
 from tests.fakes import TICK, FakeClient, SchedulerSimulator
 
 
-def test_one_at_a_time_a_press_before_a_page_before_the_rest():
+def test_scheduler_runs_serially_in_priority_order():
     room = SchedulerSimulator()
     first = room.enqueue(Priority.DEPENDENT)
     for _ in range(3):
@@ -31,7 +31,7 @@ def test_one_at_a_time_a_press_before_a_page_before_the_rest():
         assert ranked == [second for second in room.seconds if second.rank == rank]
 
 
-def test_no_kind_starves_while_presses_come_for_ever():
+def test_scheduler_starves_no_priority_under_endless_interactions():
     room = SchedulerSimulator()
     waits = [room.enqueue(rank, TICK) for rank in Priority for _ in range(2)]
     for _ in range(200):
@@ -45,7 +45,7 @@ def test_no_kind_starves_while_presses_come_for_ever():
     assert set(waits) <= set(room.let_in)
 
 
-def test_a_press_finds_a_place_beside_long_pages_and_a_file_none():
+def test_scheduler_overlaps_long_pages_with_interaction_not_export():
     room = SchedulerSimulator()
     for _ in range(4):
         room.enqueue(Priority.PAGE, 2.0)
@@ -62,7 +62,7 @@ def test_a_press_finds_a_place_beside_long_pages_and_a_file_none():
     assert [Priority.EXPORT] in room.together
 
 
-def test_who_has_used_much_comes_after_those_who_have_not():
+def test_scheduler_runs_high_usage_client_after_others():
     room, greedy = SchedulerSimulator(), FakeClient(3 * module.USAGE_STEP_S)
     room.enqueue(Priority.INTERACTION)
     after = room.enqueue(Priority.INTERACTION, user=greedy)
@@ -71,7 +71,7 @@ def test_who_has_used_much_comes_after_those_who_have_not():
     assert room.let_in[1:] == [*before, after]
 
 
-def test_a_short_press_does_not_wait_for_twenty_devices_with_long_ones():
+def test_scheduler_bounds_short_wait_among_twenty_long_clients():
     """As `benchmarks.hostile exports`: each has used little, as it waits so long for the others."""
     room, many = SchedulerSimulator(), [FakeClient(turn=0.12) for _ in range(20)]
     short = []
@@ -88,7 +88,7 @@ def test_a_short_press_does_not_wait_for_twenty_devices_with_long_ones():
     )  # a second and more before
 
 
-def test_three_devices_with_long_presses_leave_a_place_for_short_ones():
+def test_scheduler_leaves_slot_for_short_interactions():
     """As `benchmarks.hostile texts`: each has used less than a step when it begins."""
     room, many = SchedulerSimulator(), [FakeClient(0.9, 1.5) for _ in range(6)]
     for user in many:
@@ -103,7 +103,7 @@ def test_three_devices_with_long_presses_leave_a_place_for_short_ones():
     assert all(any(item.user is user for item in room.let_in) for user in many)
 
 
-def test_a_page_that_took_long_says_nothing_of_presses_that_are_known():
+def test_client_quota_estimates_cpu_per_priority():
     account = ClientQuota()
     account.took(0.5, Priority.PAGE)
     assert account.expected_cpu_s(Priority.INTERACTION) == 0.5  # until there was one
@@ -113,7 +113,7 @@ def test_a_page_that_took_long_says_nothing_of_presses_that_are_known():
     )
 
 
-def test_a_long_press_comes_among_short_ones_without_end():
+def test_scheduler_ages_long_interaction_among_short_ones():
     room = SchedulerSimulator()
     for tick in range(1000):
         room.enqueue(Priority.INTERACTION, TICK, FakeClient(turn=TICK))
@@ -123,7 +123,7 @@ def test_a_long_press_comes_among_short_ones_without_end():
     assert room.waited(long) <= module.AGING_FACTOR * 0.1 + 2 * TICK
 
 
-def test_one_with_ten_connections_gets_no_more_than_another():
+def test_scheduler_shares_cpu_per_client_not_per_connection():
     """Both want pages all the time; the one asks for ten at once."""
     room, many, item = SchedulerSimulator(), FakeClient(), FakeClient()
     for _ in range(400):
@@ -136,7 +136,7 @@ def test_one_with_ten_connections_gets_no_more_than_another():
     assert item.recent_cpu_s == pytest.approx(many.recent_cpu_s, abs=2 * module.USAGE_STEP_S)
 
 
-def test_a_press_begins_at_once_beside_a_page_and_another_page_does_not():
+def test_scheduler_overlaps_page_with_interaction_not_second_page():
     room = SchedulerSimulator()
     page, second, following, press = (
         room.enqueue(rank, 0.3)
@@ -147,7 +147,7 @@ def test_a_press_begins_at_once_beside_a_page_and_another_page_does_not():
     assert room.let_in == [page, press, second, following]
 
 
-def test_a_press_does_not_wait_for_one_that_is_a_step_behind():
+def test_scheduler_overlaps_interaction_with_higher_usage_client():
     room = SchedulerSimulator()
     after = room.enqueue(Priority.INTERACTION, 1.0, FakeClient(module.USAGE_STEP_S))
     press = room.enqueue(Priority.INTERACTION, 0.02)
@@ -157,7 +157,7 @@ def test_a_press_does_not_wait_for_one_that_is_a_step_behind():
     room.run()
 
 
-def test_nobody_fills_all_places():
+def test_scheduler_limits_slots_per_client():
     room, many = SchedulerSimulator(), FakeClient()
     for _ in range(5):
         room.enqueue(Priority.INTERACTION, 1.0, many)
@@ -173,7 +173,7 @@ def test_nobody_fills_all_places():
     assert set(after) <= set(room.let_in)
 
 
-def test_the_heavy_come_last_and_alone_but_they_come():
+def test_scheduler_runs_heavy_client_last_within_max_wait():
     room, heavy = SchedulerSimulator(), FakeClient(10 * module.HEAVY_USAGE_S)
     page = room.enqueue(Priority.PAGE, 1.0)
     press = room.enqueue(Priority.INTERACTION, 0.5, heavy)
@@ -191,7 +191,7 @@ def test_the_heavy_come_last_and_alone_but_they_come():
     assert room.waited(last) <= module.MAX_WAIT_S + 0.5 + room.order.waiting * TICK
 
 
-def test_those_that_hang_lose_their_place_and_stop_nobody_within_the_cap():
+def test_scheduler_frees_slots_of_hanging_tasks_up_to_cap():
     room = SchedulerSimulator()
     for _ in range(module.MAX_CONCURRENT - 1):
         room.enqueue(Priority.INTERACTION, 1e9)
@@ -202,7 +202,7 @@ def test_those_that_hang_lose_their_place_and_stop_nobody_within_the_cap():
     assert max(map(len, room.together)) <= module.MAX_CONCURRENT
 
 
-def test_slow_ones_that_all_hang_leave_room_for_a_press():
+def test_scheduler_reserves_slot_when_slow_tasks_hang():
     """As where twenty students have texts written, which slow each other down."""
     room = SchedulerSimulator()
     texts = [room.enqueue(Priority.INTERACTION, 30.0, FakeClient(turn=1.0)) for _ in range(20)]
@@ -215,7 +215,7 @@ def test_slow_ones_that_all_hang_leave_room_for_a_press():
     assert set(texts) <= set(room.let_in)
 
 
-def test_a_file_that_takes_for_ever_has_no_other_beside_it():
+def test_scheduler_never_overlaps_exports():
     room = SchedulerSimulator()
     room.enqueue(Priority.EXPORT, 30.0)
     second = room.enqueue(Priority.EXPORT)
@@ -228,7 +228,7 @@ def test_a_file_that_takes_for_ever_has_no_other_beside_it():
     assert second in room.let_in
 
 
-def test_who_gives_up_is_not_begun():
+def test_scheduler_skips_released_request():
     room = SchedulerSimulator()
     room.enqueue(Priority.INTERACTION)
     gone = room.enqueue(Priority.INTERACTION)
@@ -241,7 +241,7 @@ def test_who_gives_up_is_not_begun():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_whatever_comes_all_leave_and_the_rules_hold(seed):
+def test_scheduler_keeps_invariants_under_random_load(seed):
     random.seed(seed)
     room, users = (
         SchedulerSimulator(),
@@ -274,7 +274,7 @@ def until(condition) -> None:
         time.sleep(0.001)
 
 
-def test_the_queue_is_free_again_after_an_exception():
+def test_draw_queue_frees_slot_after_exception():
     queue = DrawQueue()
     with pytest.raises(KeyError), queue.slot(Priority.INTERACTION):
         raise KeyError("a bench that fails")
@@ -283,7 +283,7 @@ def test_the_queue_is_free_again_after_an_exception():
         assert queue.busy
 
 
-def test_many_threads_all_have_their_turn():
+def test_draw_queue_serves_all_threads():
     queue, inside, observed = DrawQueue(), [0], []
 
     def draw(rank: Priority) -> None:
@@ -304,7 +304,7 @@ def test_many_threads_all_have_their_turn():
     assert not queue.busy
 
 
-def test_time_alone_lets_in_who_waits_beside_one_that_takes_long(monkeypatch):
+def test_draw_queue_admits_waiter_after_overlap_delay(monkeypatch):
     monkeypatch.setattr(module, "OVERLAP_AFTER_S", 0.05)
     queue, rendered, ready = DrawQueue(), [], threading.Event()
 
@@ -326,7 +326,7 @@ def test_time_alone_lets_in_who_waits_beside_one_that_takes_long(monkeypatch):
         thread.join(10)
 
 
-def test_a_request_that_is_given_up_leaves_and_one_that_waits_is_told():
+def test_draw_queue_drops_cancelled_request_and_wakes_next():
     queue = DrawQueue()
 
     async def both() -> bool:
@@ -345,7 +345,7 @@ def test_a_request_that_is_given_up_leaves_and_one_that_waits_is_told():
     assert run_async(both()) is False
 
 
-def test_who_waits_long_hears_how_many_are_before_it_and_may_give_up(monkeypatch):
+def test_draw_queue_notifies_position_and_allows_abort(monkeypatch):
     monkeypatch.setattr(module, "NOTIFY_EVERY_S", 0.02)
     queue, payload = DrawQueue(), []
 
@@ -370,7 +370,7 @@ def test_who_waits_long_hears_how_many_are_before_it_and_may_give_up(monkeypatch
     assert not queue.busy
 
 
-def test_who_waits_for_another_device_gives_its_place_away_and_takes_it_again():
+def test_draw_queue_yield_slot_releases_and_reacquires():
     queue, order = DrawQueue(), []
     aside, other_is_in, done = (threading.Event() for _ in range(3))
 

@@ -64,19 +64,19 @@ def prepared(script: str = SCRIPT, **settings: str) -> list[str]:
     return done.stdout.split()
 
 
-def test_one_thread_and_nothing_to_collect():
+def test_configure_process_sets_one_thread_and_freezes_gc():
     """One thread also in the copies of BLAS that numpy (loaded before) and scipy (after) have."""
     assert prepared() == ["1", "1", "false", "True", "True", "2", "1"]
 
 
-def test_the_owner_of_the_server_decides():
+def test_configure_process_keeps_owner_settings():
     assert prepared(OMP_NUM_THREADS="2", TOKENIZERS_PARALLELISM="true") == [
         "2", "1", "true", "True", "True", "2", "2",
     ]  # fmt: skip
 
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_info"), reason="not glibc")
-def test_a_hundred_sessions_share_two_heaps_of_memory():
+def test_configure_process_limits_malloc_arenas():
     assert int(prepared(HEAPS)[0]) <= startup.ARENAS
     assert int(prepared(HEAPS, MALLOC_ARENA_MAX="5")[0]) > startup.ARENAS  # the owner decides
 
@@ -96,7 +96,7 @@ print(*heavy & set(sys.modules))
 """
 
 
-def test_map_and_first_lesson_wait_for_no_heavy_library():
+def test_home_and_first_lesson_import_no_heavy_library():
     assert prepared(FIRST) == []
 
 
@@ -121,11 +121,11 @@ print(*needless & set(sys.modules))
 """
 
 
-def test_a_server_sends_its_first_page_before_it_has_what_a_lesson_needs(tmp_path):
+def test_server_sends_first_page_without_lesson_imports(tmp_path):
     assert prepared(BEFORE, SEQVIZ_CACHE=str(tmp_path)) == []
 
 
-def test_what_comes_later_is_loaded_beside(monkeypatch):
+def test_preload_imports_lessons_then_libraries(monkeypatch):
     """One lesson at once, the libraries when somebody has come and has read for a while."""
     loaded, waited = [], []
 
@@ -164,6 +164,6 @@ print(*sorted(after - before - small))
 """
 
 
-def test_no_page_of_a_prepared_server_imports_a_library(minilm_on_disk):
+def test_lesson_pages_import_no_library_after_startup(minilm_on_disk):
     """Altair, for one, took the first student of a class 0.2 s."""
     assert prepared(IMPORTS) == []

@@ -30,7 +30,7 @@ def record(message: str = "refused", level: int = logging.WARNING, exc_text: str
     return created
 
 
-def test_log_flood_is_a_few_lines_and_a_count_a_minute(flood, clock):
+def test_flood_filter_limits_lines_and_counts_rest_per_minute(flood, clock):
     written = [flood.filter(record()) for _ in range(1000)]
     assert sum(written) == log_flood.MAX_LINES
     assert flood.filter(record("another"))
@@ -47,7 +47,7 @@ def test_log_flood_is_a_few_lines_and_a_count_a_minute(flood, clock):
     assert flood.filter(record())
 
 
-def test_an_exception_keeps_its_traceback_once_a_place_and_minute(flood, clock):
+def test_flood_filter_keeps_one_traceback_per_site_and_minute(flood, clock):
     here, there = ({"level": logging.ERROR, "exc_text": f"Traceback {k}"} for k in "ab")
     written = [[flood.filter(record("it failed", **item)) for item in (here, there)] for _ in "123"]
     assert written == [[True, True], [False, False], [False, False]]
@@ -58,17 +58,17 @@ def test_an_exception_keeps_its_traceback_once_a_place_and_minute(flood, clock):
     ]
 
 
-def test_what_is_no_warning_is_never_held_back(flood):
+def test_flood_filter_passes_all_info_records(flood):
     assert all(flood.filter(record(level=logging.INFO)) for _ in range(100))
 
 
-def test_kinds_of_lines_are_bounded(flood):
+def test_flood_filter_bounds_number_of_kinds(flood):
     for k in range(2 * log_flood.MAX_KINDS):
         flood.filter(record(f"{k}"))
     assert len(flood._kinds) == log_flood.MAX_KINDS
 
 
-def test_the_sum_is_a_line_of_the_log(clock, monkeypatch):
+def test_flood_filter_logs_repeat_count(clock, monkeypatch):
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.setFormatter(logs.LineFormatter())
@@ -86,7 +86,7 @@ def test_the_sum_is_a_line_of_the_log(clock, monkeypatch):
     assert lines[-1].endswith("seqviz.test_flood: refused repeated=15")
 
 
-def test_log_flood_of_a_login_that_is_not_there_is_a_few_lines(server):
+def test_flood_filter_limits_oauth_callback_errors(server):
     """Streamlit has a route for one, and writes an error at each request."""
     before = server.log.stat().st_size
     for _ in range(50):

@@ -29,11 +29,11 @@ CASES = [
 
 
 @pytest.mark.parametrize(("address", "headers", "whether"), CASES)
-def test_who_is_here(address, headers, whether):
+def test_is_local_request_checks_address_and_headers(address, headers, whether):
     assert loopback.is_local_request(address, Headers(headers)) is whether
 
 
-def test_nobody_is_here_where_there_is_a_proxy(monkeypatch):
+def test_is_local_request_rejects_all_behind_proxy(monkeypatch):
     """One that adds no header and asks for 127.0.0.1 looks like somebody at this machine."""
     monkeypatch.setenv("SEQVIZ_PROXIES", "1")
     assert not loopback.is_local_request("127.0.0.1", Headers(LOCAL))
@@ -55,7 +55,7 @@ def shared(url: str) -> None:
         (None, {"host": "evil.example"}, False),
     ],
 )
-def test_who_only_says_localhost_is_not_told_the_address(monkeypatch, address, headers, told):
+def test_share_link_hides_lan_address_from_remote_clients(monkeypatch, address, headers, told):
     monkeypatch.setattr(share_link, "_own_address", lambda: "10.9.8.7")
     monkeypatch.setattr(ContextProxy, "ip_address", property(lambda _: address))
     monkeypatch.setattr(ContextProxy, "headers", property(lambda _: Headers(headers)))

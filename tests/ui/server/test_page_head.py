@@ -33,7 +33,7 @@ def alternates(page: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("slug", SLUGS)
-def test_language_title_and_description(slug, lang):
+def test_page_head_sets_language_title_and_description(slug, lang):
     page, text = put(slug, lang), Text(lang)
     tag = text("frame.language_tag")
     assert f'<html lang="{tag}">' in page
@@ -45,7 +45,7 @@ def test_language_title_and_description(slug, lang):
     assert not set("*`$<>") & set(payload)
 
 
-def test_each_page_names_itself_in_every_language():
+def test_page_head_lists_alternate_for_each_language():
     assert alternates(put("gates", "zh")) == {
         "en": "http://seqviz.example/gates?lang=en",
         "zh-CN": "http://seqviz.example/gates?lang=zh",
@@ -56,13 +56,15 @@ def test_each_page_names_itself_in_every_language():
 @pytest.mark.parametrize(
     "host", ['a"><script>', "a b", "", "a/b", "a:1:2", "é", "[::1", "x" * 9 + "'"]
 )
-def test_a_host_that_is_none_is_not_written_into_the_page(host):
+def test_page_head_omits_invalid_host(host):
     page = put("", "en", host)
     assert alternates(page) == {}
     assert "<script" not in page
 
 
-def test_what_ends_the_encryption_says_that_the_line_is_encrypted():
+def test_page_head_reads_scheme_from_forwarded_proto():
+    """A proxy that terminates TLS reports that the connection is encrypted."""
+
     def begins(message: str) -> str:
         return alternates(put("", "en", x_forwarded_proto=message))["en"].partition(":")[0]
 

@@ -57,7 +57,7 @@ def rules(server) -> dict[str, list[str]]:
     "path",
     ["/", "/gates", "/_stcore/health", "/app/static/icon.svg", "/metrics", "/media/none.html"],
 )
-def test_every_answer_has_the_headers(server, path):
+def test_response_carries_security_headers(server, path):
     result = headers(server, path)
     assert "script-src 'self'" in result["content-security-policy"]
     assert result["x-content-type-options"] == "nosniff"
@@ -66,13 +66,13 @@ def test_every_answer_has_the_headers(server, path):
 
 
 @pytest.mark.parametrize("path", ["/app/static/d3.min.js", "/app/static/components/slider.css"])
-def test_what_is_no_page_has_what_keeps_it_from_being_one(server, path):
+def test_static_file_sends_nosniff_without_policy(server, path):
     result = headers(server, path)
     assert result["x-content-type-options"] == "nosniff"
     assert "content-security-policy" not in result
 
 
-def test_no_other_host_and_nothing_unsafe_but_styles(server):
+def test_policy_allows_only_own_host_and_inline_styles(server):
     result = rules(server)
     for name, sources in result.items():
         for source in sources:
@@ -84,7 +84,7 @@ def test_no_other_host_and_nothing_unsafe_but_styles(server):
     assert not {"object-src", "frame-src", "worker-src"} & set(result)  # as by default
 
 
-def test_what_a_page_asks_for_does_not_tell_its_address(visit):
+def test_referer_omits_page_query(visit):
     """In which a text can stand: a proxy's log has the Referer of every script and picture."""
     lesson = visit("text", {"lang": "en", "tx.cutters.text": "Zebrafinches"})
     payload: dict[str, str] = {}
@@ -117,7 +117,7 @@ def look_through(lesson) -> None:
     first_only([r for r in catalog.LESSONS if r.slug != "attention"], retained=0),
     ids=lambda record: record.slug,
 )
-def test_a_lesson_works_under_the_policy(visit, record):
+def test_lesson_works_under_policy(visit, record):
     """All its tabs and benches; by day `tests/browser` asks for pages without an error."""
     lesson = visit(record.slug)
     if lesson.page.get_by_role("tab").count() == 0:
@@ -126,7 +126,7 @@ def test_a_lesson_works_under_the_policy(visit, record):
 
 
 @pytest.mark.nightly
-def test_bertviz_draws_in_its_frame_which_inherits_the_policy(visit, minilm_on_disk):
+def test_bertviz_draws_in_frame_that_inherits_policy(visit, minilm_on_disk):
     """Both of its views, and the rest of their lesson."""
     lesson = visit("attention", {"at.real.view": "head", "at.bertviz.picture": "head"})
     visible = lesson.by_key("bench-bertviz").locator("iframe")
@@ -145,7 +145,7 @@ def test_bertviz_draws_in_its_frame_which_inherits_the_policy(visit, minilm_on_d
     look_through(lesson)
 
 
-def test_the_digests_are_those_of_bertviz_pages():
+def test_policy_contains_bertviz_script_digests():
     weights = np.full((2, 2, 3, 3), 1 / 3, np.float32)
     for view in bertviz_page.VIEWS:
         html = bertviz_page.page(view, weights, ("a", "b", "c")).html
@@ -182,7 +182,7 @@ INJECT = """async () => {
 }"""
 
 
-def test_markup_that_got_into_a_page_cannot_run_or_ask_another_host(browser, server):
+def test_policy_blocks_injected_markup_and_foreign_requests(browser, server):
     context = browser.new_context(locale="en-US")
     context.add_init_script(WATCH)
     page = context.new_page()
@@ -216,7 +216,7 @@ def blocked(messages: list[str], url: str) -> bool:
     return any(text.startswith("policy: ") and url.split("?")[0] in text for text in messages)
 
 
-def test_a_site_that_may_show_the_app_is_a_setting():
+def test_policy_sets_configured_frame_ancestors():
     assert policy.policy("'self' https://school.example").endswith(
         "frame-ancestors 'self' https://school.example"
     )

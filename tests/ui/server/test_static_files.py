@@ -36,7 +36,7 @@ def versioned(name: str) -> str:
 @pytest.mark.parametrize(("accepted", "encoding"), [
     ("gzip, deflate, br, zstd", "br"), ("gzip", "gzip"), ("identity", None),
 ])  # fmt: skip
-def test_our_files_are_sent_as_the_browser_can_read_them(server, accepted, encoding):
+def test_static_file_negotiates_content_encoding(server, accepted, encoding):
     path = f"{static_files.OURS}bench/chart.js"
     status, headers, body = get(server, path, Accept_Encoding=accepted)
     assert (status, headers["content-encoding"]) == (200, encoding)
@@ -47,7 +47,8 @@ def test_our_files_are_sent_as_the_browser_can_read_them(server, accepted, encod
         assert (again[0], again[2]) == (304, b"")
 
 
-def test_what_carries_a_hash_is_kept_and_what_does_not_is_asked_for_again(server):
+def test_static_file_caches_forever_only_with_hash(server):
+    """Files without a hash in their name are revalidated."""
     retained = get(server, versioned("bench/live.js"), Accept_Encoding="br")[1]
     assert retained["cache-control"] == FOREVER
     request = get(server, f"{static_files.OURS}bench/live.js", Accept_Encoding="br")[1]
@@ -61,7 +62,7 @@ def test_what_carries_a_hash_is_kept_and_what_does_not_is_asked_for_again(server
     assert len(body) < 0.4 * len(full)
 
 
-def test_the_largest_lies_packed_only_and_comes_whole_to_who_cannot_unpack(server):
+def test_plotly_bundle_decompresses_for_clients_without_brotli(server):
     retained = (STATIC / "plotly.min.js.br").read_bytes()
     content = brotli_assets.read_asset(STATIC / "plotly.min.js")
     assert hashlib.sha256(content).hexdigest() == vendor.BUNDLE.sha256
@@ -76,7 +77,7 @@ def test_the_largest_lies_packed_only_and_comes_whole_to_who_cannot_unpack(serve
             assert (again[0], again[2]) == (304, b"")
 
 
-def test_a_page_says_what_to_load_while_its_script_is_on_its_way(server):
+def test_page_preloads_early_files(server):
     early = get(server, "/ar_fitting")[1]["link"]
     for name in static_files.EARLY:
         assert f"<{versioned(name)}>; rel=" in early
@@ -87,12 +88,12 @@ def test_a_page_says_what_to_load_while_its_script_is_on_its_way(server):
     f"{static_files.OURS}none.js", f"{static_files.OURS}../locale/en.toml",
     f"{static_files.OURS}000000000000/bench/chart.js", "/static/../../setup.py",
 ])  # fmt: skip
-def test_what_is_no_file_of_these_is_none(server, path):
+def test_static_file_rejects_unknown_path(server, path):
     assert get(server, path, Accept_Encoding="br")[0] >= 400
 
 
 @pytest.mark.parametrize("font", sorted(static_files.FONTS.glob("*.woff2")), ids=lambda f: f.name)
-def test_a_small_font_goes_in_place_of_streamlits(server, font):
+def test_font_subset_replaces_streamlit_font(server, font):
     """Streamlit has a file of this name, of which ours is a part; a new one of ours is heard of."""
     full = Path(st.__file__).parent / "static" / "static" / "media" / font.name
     status, headers, body = get(server, f"/static/media/{font.name}")
@@ -103,7 +104,7 @@ def test_a_small_font_goes_in_place_of_streamlits(server, font):
     assert (again[0], again[2]) == (304, b"")
 
 
-def test_every_icon_and_sign_that_we_write_is_in_the_fonts():
+def test_font_subset_contains_all_used_icons_and_signs():
     """Else `python tools/fonts.py`: an icon that is missing shows its name in letters."""
     icons, signs = (static_files.FONTS / "contents.txt").read_text("utf-8").split("\n", 1)
     code = [ROOT / "app.py", *ROOT.glob("pages/*.py"), *ROOT.glob("seqviz/**/*.py"),
@@ -120,7 +121,8 @@ def test_every_icon_and_sign_that_we_write_is_in_the_fonts():
 
 
 @pytest.mark.parametrize("accepted", ["gzip, br", "identity"])
-def test_a_page_knows_its_server_before_streamlit_asks(server, accepted):
+def test_page_inlines_startup_scripts_allowed_by_policy(server, accepted):
+    """The page carries the server configuration before Streamlit requests it."""
     request = {"Accept": "text/html", "Accept_Encoding": accepted}
     status, headers, body = get(server, "/gates", **request)
     assert (status, headers["etag"], headers["content-length"]) == (200, None, str(len(body)))

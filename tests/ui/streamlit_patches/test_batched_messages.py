@@ -48,7 +48,7 @@ def at_once(server, *happened, by="ar.lazy") -> ProtocolClient:
     return run_async(visit())
 
 
-def test_what_comes_near_is_drawn_and_nothing_else(server):
+def test_batched_messages_draw_only_nearby_bench(server):
     student = at_once(server, (stands, "shuffle"), (near, ""))
     assert "ar.fit.chart" in student.widgets
     assert "ar.process.chart" not in student.widgets
@@ -56,18 +56,18 @@ def test_what_comes_near_is_drawn_and_nothing_else(server):
 
 
 @pytest.mark.parametrize("by", ["ar.lazy", "ar.predict.decay"])
-def test_an_answer_is_revealed_when_a_bench_comes_near(server, by):
+def test_batched_messages_reveal_answer_with_nearby_bench(server, by):
     student = at_once(server, (near, ""), (answer, "decay"), by=by)
     assert "ar.fit.chart" in student.widgets
     assert "ar.process.chart" not in student.widgets
     assert len(student.said) == 1
 
 
-def test_two_answers_are_revealed(server):
+def test_batched_messages_reveal_two_answers(server):
     happened = (answer, "decay"), (answer, "bias")
     assert len(at_once(server, *happened, by="ar.predict.decay").said) == 2
 
 
-def test_the_next_lesson_is_opened_when_a_bench_comes_near(server):
+def test_batched_messages_open_next_lesson_with_nearby_bench(server):
     student = at_once(server, (near, ""), (onward, "next"))
     assert "tx.lazy" in student.widgets

@@ -14,6 +14,6 @@ assert manifest_scanner.scan_component_manifests() == found, found
 """
 
 
-def test_no_component_is_missed():
+def test_component_search_patch_misses_no_component():
     done = subprocess.run([sys.executable, "-c", SEARCH], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -46,7 +46,7 @@ BASES = [{}, {"kept": 1, "other": None}, None, "text", [1]]
 KINDS = ("json_trigger_value", "json_value", None)
 
 
-def test_it_reads_as_streamlit_s():
+def test_reader_matches_streamlit_presenter():
     for message, base, kind in product(SAID, BASES, KINDS):
         session = SimpleNamespace(_new_widget_state=Told(message, kind))
         result = component_state.reader("events", "component", {"pick"})(base, session)
@@ -57,7 +57,7 @@ def test_it_reads_as_streamlit_s():
         assert type(result) is type(base), (message, base, kind)
 
 
-def test_no_component_of_ours_has_a_lasting_state():
+def test_components_set_no_lasting_state():
     scripts = [path for path in STATIC.rglob("*.js") if not path.name.endswith(".min.js")]
     assert len(scripts) > 10
     assert [path.name for path in scripts if "setStateValue" in path.read_text("utf-8")] == []
@@ -75,7 +75,7 @@ def uncollected():
     gc.enable()
 
 
-def test_a_page_makes_no_class(monkeypatch, uncollected):
+def test_reader_creates_no_class_per_page(monkeypatch, uncollected):
     monkeypatch.setattr(main, "make_bidi_component_presenter", original)
     monkeypatch.setattr(main, "deserialize_trigger_list", main.deserialize_trigger_list)
     page = AppTest.from_file(str(ROOT / "pages" / "gates.py"), default_timeout=120)
@@ -112,7 +112,7 @@ def clicks(events: list) -> tuple[list, float]:
     return app.session_state["picked"], time.process_time() - started
 
 
-def test_of_many_clicks_at_once_the_last_is_heard_and_takes_no_longer(monkeypatch):
+def test_reader_handles_only_last_of_many_clicks_quickly(monkeypatch):
     for name in ("make_bidi_component_presenter", "deserialize_trigger_list"):
         monkeypatch.setattr(main, name, getattr(main, name))  # is put back
     component_state.PATCH.put()
@@ -122,7 +122,7 @@ def test_of_many_clicks_at_once_the_last_is_heard_and_takes_no_longer(monkeypatc
     assert seconds < 1.0  # a single one takes 0.02; each of them read all of them: 3 s
 
 
-def test_a_message_has_few_events():
+def test_last_of_each_limits_event_count():
     retained = component_state.last_of_each(
         json.dumps([{"event": f"e{n}", "value": n} for n in range(99)])
     )
@@ -144,5 +144,5 @@ def test_a_message_has_few_events():
         ),
     ],
 )
-def test_the_last_event_of_each_name_is_kept(told, kept):
+def test_last_of_each_keeps_last_event_per_name(told, kept):
     assert component_state.last_of_each(told) == kept

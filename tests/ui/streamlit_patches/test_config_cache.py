@@ -44,7 +44,7 @@ def whole(write) -> bytes:
     return payload.SerializeToString(deterministic=True)
 
 
-def test_every_option_has_the_value_that_streamlit_gives():
+def test_config_cache_matches_every_streamlit_option():
     names = list(config.get_config_options())
     assert len(names) > 100
     for name in names:
@@ -53,13 +53,13 @@ def test_every_option_has_the_value_that_streamlit_gives():
         config_cache.option("server.nonsense")
 
 
-def test_the_theme_is_the_one_that_streamlit_puts_together():
+def test_config_cache_matches_streamlit_theme():
     assert whole(config_cache.write_theme) == whole(put_together)
     assert whole(config_cache.write_theme) == whole(put_together)  # from what is kept
     assert config_cache.theme("theme") is not None, "the app has no theme"
 
 
-def test_a_section_that_says_nothing_leaves_no_trace():
+def test_config_cache_writes_nothing_for_empty_section():
     payload = NewSession().custom_theme
     silent = [section for section in SECTIONS if config_cache.theme(section) is None]
     assert silent
@@ -69,7 +69,7 @@ def test_a_section_that_says_nothing_leaves_no_trace():
     assert not payload.ListFields()
 
 
-def test_what_one_browser_is_told_does_not_reach_the_next():
+def test_config_cache_isolates_theme_between_browsers():
     first, second = CustomThemeConfig(), CustomThemeConfig()
     config_cache.write_theme(first)
     first.primary_color = "#000000"
@@ -77,7 +77,7 @@ def test_what_one_browser_is_told_does_not_reach_the_next():
     assert second.primary_color != "#000000"
 
 
-def test_nobody_waits_for_somebody_who_reads():
+def test_config_cache_reads_without_streamlit_lock():
     """A thread that holds Streamlit's lock does not stop another one."""
     config_cache.theme("theme")
     read = threading.Event()

@@ -54,7 +54,7 @@ def handler(make) -> files.Files:
     return created
 
 
-def test_who_asks_again_waits_for_the_same_file():
+def test_deferred_files_coalesce_requests_for_same_file():
     files = handler(lambda file: time.sleep(0.05) or f"/{file}")
     assert asked(files, *["book"] * 12) == [("/book", "")] * 12
     assert files.manager.calls == 1
@@ -62,12 +62,12 @@ def test_who_asks_again_waits_for_the_same_file():
     assert files.manager.calls == 2
 
 
-def test_one_visitor_waits_for_few_files():
+def test_deferred_files_limit_pending_requests_per_session():
     result = asked(handler(lambda file: time.sleep(0.02) or f"/{file}"), *map(str, range(9)))
     assert [bool(error) for _, error in result] == [False] * files.PENDING + [True] * 5
 
 
-def test_what_waits_holds_no_thread_and_comes_when_it_is_ready(monkeypatch):
+def test_deferred_files_wait_without_holding_thread(monkeypatch):
     monkeypatch.setattr(files, "AGAIN", 0.01)
     state = SimpleNamespace(drawn=False)
 
@@ -83,7 +83,7 @@ def test_what_waits_holds_no_thread_and_comes_when_it_is_ready(monkeypatch):
     assert result == [(f"/{name}", "") for name in (*waiting, "draws")]
 
 
-def test_what_was_made_is_kept_until_it_is_fetched(monkeypatch):
+def test_deferred_files_survive_cleanup_up_to_limit(monkeypatch):
     """Runs that end at the same time, of whomever, do not delete it; but not all are kept."""
     manager = MediaFileManager(MemoryMediaFileStorage("/media"))
     created = files.Files(lambda: manager)
@@ -96,14 +96,14 @@ def test_what_was_made_is_kept_until_it_is_fetched(monkeypatch):
     assert retained == urls[-files.PENDING :]
 
 
-def test_patience_ends(monkeypatch):
+def test_deferred_files_stop_waiting_after_timeout(monkeypatch):
     monkeypatch.setattr(files, "PATIENCE", 0.1)
     monkeypatch.setattr(files, "AGAIN", 0.01)
     assert asked(handler(lambda file: files.wait_for(False) or "/part"), "a") == [("/part", "")]
     files.wait_for(False)  # where nobody asks again, it goes on
 
 
-def test_what_fails_is_said_and_logged_without_words(caplog):
+def test_deferred_files_log_failure_and_return_generic_error(caplog):
     def fail(file: str) -> str:
         raise ValueError("no")
 
@@ -111,7 +111,7 @@ def test_what_fails_is_said_and_logged_without_words(caplog):
     assert "a deferred file could not be created" in caplog.text
 
 
-def test_streamlit_asks_it(monkeypatch):
+def test_deferred_files_replace_streamlit_handler(monkeypatch):
     monkeypatch.setattr(app_session, "DeferredFileHandler", app_session.DeferredFileHandler)
     assert not files.PATCH.missing()
     files.PATCH.put()

@@ -23,7 +23,7 @@ class Session(AppSession):
 
 
 @pytest.mark.parametrize("name", ["load_git_info", "clear_cache", "set_run_on_save"])
-def test_it_is_passed_over(monkeypatch, name):
+def test_developer_message_is_ignored_without_reply(monkeypatch, name):
     for existing in developer_messages.NAMES:
         monkeypatch.setattr(AppSession, existing, getattr(AppSession, existing))  # is put back
     developer_messages.apply()

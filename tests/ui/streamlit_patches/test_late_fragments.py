@@ -22,14 +22,14 @@ def merged(*rerun_data: RerunData) -> RerunData:
     return requests.on_scriptrunner_ready().rerun_data
 
 
-def test_a_fragment_of_the_page_that_is_left_joins_no_run_of_the_next():
+def test_late_fragment_does_not_join_run_of_next_page():
     onward = RerunData("lang=zh", page_script_hash="next", is_history_navigation=True)
     late = RerunData("lang=en", page_script_hash="left", fragment_id="rests")
     assert merged(onward, late) == onward
     assert merged(onward, late, late) == onward
 
 
-def test_what_is_said_on_one_page_and_a_way_to_another_are_heard_as_before():
+def test_rerun_merge_keeps_same_page_fragments_and_navigation():
     first, second = (RerunData(page_script_hash="here", fragment_id=name) for name in "ab")
     assert merged(first, second).fragment_id_queue == ["a", "b"]
     there = RerunData(page_script_hash="there")

@@ -15,7 +15,7 @@ def files(monkeypatch):
     return storage.MemoryMediaFileStorage("/media")
 
 
-def test_large_files_that_differ_in_one_byte_are_two(files):
+def test_media_name_distinguishes_one_byte_difference(files):
     item, other = bytearray(3_000_000), bytearray(3_000_000)
     other[500_000] = 1
     kind = storage.MediaFileKind.DOWNLOADABLE
@@ -24,12 +24,12 @@ def test_large_files_that_differ_in_one_byte_are_two(files):
     assert files.get_file(f"{names[1]}.html").content == bytes(other)
 
 
-def test_another_kind_or_name_is_another_file():
+def test_media_name_depends_on_kind_and_file_name():
     payload = {(b"x", "a", None), (b"x", "b", None), (b"x", "a", "b"), (b"xb", "a", None)}
     assert len({media_names.name(*parts) for parts in payload}) == len(payload)
 
 
-def test_another_process_gives_another_name(monkeypatch):
+def test_media_name_differs_between_processes(monkeypatch):
     before = media_names.name(b"x", "a/b")
     monkeypatch.setattr(media_names, "_secret", b"another")
     assert media_names.name(b"x", "a/b") != before

@@ -116,7 +116,7 @@ def reader(monkeypatch):
     return lambda slug: Reader(slug, monkeypatch)
 
 
-def test_what_comes_near_is_drawn(reader):
+def test_visible_message_draws_bench(reader):
     page = reader("vanishing_gradients")
     assert page.figures.keys() == {"vg.reach"}
     page.send(page.near("pairs"))
@@ -124,7 +124,7 @@ def test_what_comes_near_is_drawn(reader):
 
 
 @pytest.mark.parametrize("asks", ["near", "rests"])
-def test_what_asks_for_benches_is_drawn_again_itself(reader, monkeypatch, asks):
+def test_requesting_fragment_redraws_itself(reader, monkeypatch, asks):
     """A run throws away what its fragments have drawn and nobody has sent yet.
 
     With it went what hears of benches that come near, and the rest of the page stayed grey.
@@ -143,9 +143,7 @@ def test_what_asks_for_benches_is_drawn_again_itself(reader, monkeypatch, asks):
     assert "vg.pairs" in page.figures
 
 
-def test_a_bench_that_does_not_arrive_is_drawn_again_when_it_is_asked_for_again(
-    reader, monkeypatch
-):
+def test_visible_message_redraws_undelivered_bench_after_delay(reader, monkeypatch):
     page = reader("vanishing_gradients")
     page.send(page.near("pairs"))
     del page.components["vg.pairs.chart"]  # the line was bad
@@ -157,7 +155,7 @@ def test_a_bench_that_does_not_arrive_is_drawn_again_when_it_is_asked_for_again(
     assert "vg.pairs" in page.figures
 
 
-def test_a_press_is_not_lost_when_a_bench_comes_near(reader):
+def test_merged_messages_keep_slider_change_with_visible_bench(reader):
     page = reader("vanishing_gradients")
     before = page.figures["vg.reach"]
     page.send(page.slider("vg.reach.gain", 0.5), page.near("pairs"))
@@ -165,7 +163,7 @@ def test_a_press_is_not_lost_when_a_bench_comes_near(reader):
     assert page.figures["vg.reach"] != before
 
 
-def test_what_was_on_its_way_is_not_lost_when_more_comes_near(reader):
+def test_merged_messages_keep_queued_bench_with_visible_bench(reader):
     """Else a bench is asked for, taken for being on its way, and stays grey."""
     page = reader("vanishing_gradients")
     page.app.session_state[lazy_loading.KEY] = (
@@ -176,7 +174,7 @@ def test_what_was_on_its_way_is_not_lost_when_more_comes_near(reader):
     assert page.figures.keys() == {"vg.reach", "vg.pairs", "vg.paths", "vg.cut"}
 
 
-def test_a_press_is_not_lost_when_another_bench_has_come_to_rest(reader):
+def test_merged_messages_keep_slider_change_with_commit(reader):
     page = reader("vanishing_gradients")
     page.send(page.near("pairs", "back", "cut"))
     page.send(page.slider("vg.reach.gain", 0.5))
@@ -187,7 +185,7 @@ def test_a_press_is_not_lost_when_another_bench_has_come_to_rest(reader):
 
 
 @pytest.mark.parametrize("first", ["press", "rest"])
-def test_a_hand_that_moves_on_just_when_it_was_taken_for_being_at_rest(reader, first):
+def test_merged_messages_keep_slider_change_during_own_commit(reader, first):
     page = reader("vanishing_gradients")
     page.send(page.near("pairs"))
     page.send(page.slider("vg.reach.gain", 0.8))  # from now on it knows who builds on it
@@ -199,7 +197,7 @@ def test_a_hand_that_moves_on_just_when_it_was_taken_for_being_at_rest(reader, f
     assert page.figures["vg.pairs"] != before["vg.pairs"]
 
 
-def test_a_run_of_the_whole_page_is_not_cut_short(reader):
+def test_merged_messages_keep_full_page_run(reader):
     """The end of a training runs the page again: a bench that comes near then is part of it."""
     page = reader("vanishing_gradients")
     before = dict(page.components)

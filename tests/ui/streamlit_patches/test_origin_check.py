@@ -49,26 +49,26 @@ def alone(monkeypatch):
 
 
 @pytest.mark.parametrize(("origin", "host", "whether"), CASES)
-def test_it_is_decided_without_asking(origin, host, whether):
+def test_allowed_decides_without_network(origin, host, whether):
     assert origin_check.allowed(origin, host) is whether
 
 
 @pytest.mark.parametrize(("origin", "host", "whether"), CASES)
-def test_it_is_decided_as_by_streamlit(origin, host, whether, monkeypatch):
+def test_allowed_matches_streamlit(origin, host, whether, monkeypatch):
     for name in ("get_internal_ip", "get_external_ip"):
         monkeypatch.setattr(net_util, name, lambda: None)
     if origin != "":  # there Streamlit lets in who says that nothing is its host
         assert theirs(origin, host) is whether
 
 
-def test_a_page_of_a_visitor_s_own_machine_is_another_site():
+def test_allowed_rejects_localhost_of_visitor():
     """Streamlit would let it in."""
     assert not origin_check.allowed("http://localhost:9000", SPACE)
     assert not origin_check.allowed("http://127.0.0.1", "192.168.1.20:8501")
     assert not origin_check.allowed("http://localhost", "[bad")
 
 
-def test_who_asks_for_a_host_that_is_not_configured_is_refused(alone):
+def test_allowed_rejects_unconfigured_host(alone):
     """As a page whose name leads here (DNS rebinding): to the server it is its own page."""
     assert origin_check.allowed("http://evil.example:8501", "evil.example:8501")
     alone["server.allowedHosts"] = ["localhost", SPACE]
@@ -76,18 +76,18 @@ def test_who_asks_for_a_host_that_is_not_configured_is_refused(alone):
     assert origin_check.allowed(f"https://{SPACE}", SPACE)
 
 
-def test_what_is_no_address_is_refused():
+def test_allowed_rejects_malformed_origin():
     assert not origin_check.allowed("http://[bad", SPACE)
 
 
-def test_a_server_may_allow_everybody_or_few_hosts(alone):
+def test_allowed_follows_cors_and_host_settings(alone):
     alone["server.enableCORS"] = False
     assert origin_check.allowed("https://evil.example", SPACE)
     alone["server.allowedHosts"] = ["other.example"]
     assert not origin_check.allowed(f"https://{SPACE}", SPACE)
 
 
-def test_streamlit_still_decides_and_welcomes_there(monkeypatch):
+def test_patch_replaces_origin_check_and_welcome(monkeypatch):
     monkeypatch.setattr(starlette_websocket, "_is_origin_allowed", theirs)
     monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)
     origin_check.PATCH.put()
@@ -103,7 +103,7 @@ def test_streamlit_still_decides_and_welcomes_there(monkeypatch):
 @pytest.mark.parametrize(
     ("address", "said"), [("127.0.0.1", "http://127.0.0.1:"), ("0.0.0.0", "http://localhost:")]
 )
-def test_the_welcome_says_where_the_app_is(alone, address, said, monkeypatch, capsys):
+def test_welcome_prints_app_address(alone, address, said, monkeypatch, capsys):
     del alone["browser.serverAddress"]
     alone["server.address"] = address
     monkeypatch.setattr(net_util, "get_internal_ip", lambda: "192.168.1.20")

@@ -48,7 +48,7 @@ def warnings(caplog) -> list[str]:
         "streamlit.config:get_option.no.such.name",
     ],
 )
-def test_one_that_lacks_a_name_is_left_out_and_told_once(need, caplog):
+def test_install_skips_patch_with_missing_name_and_warns_once(need, caplog):
     applied: list[str] = []
     patch.install(patches(applied, HERE, need))
     assert applied == ["one", "three"]
@@ -56,7 +56,7 @@ def test_one_that_lacks_a_name_is_left_out_and_told_once(need, caplog):
     assert need in caplog.records[0].reasons
 
 
-def test_all_that_are_left_out_are_in_one_warning(monkeypatch, caplog):
+def test_install_lists_all_skipped_patches_in_one_warning(monkeypatch, caplog):
     applied: list[str] = []
     monkeypatch.setattr(st, "__version__", "1.68.0")
     patch.install(patches(applied))
@@ -65,7 +65,7 @@ def test_all_that_are_left_out_are_in_one_warning(monkeypatch, caplog):
     assert "1.68.0" in caplog.records[0].reasons
 
 
-def test_a_fault_in_one_ends_no_other(caplog):
+def test_install_continues_after_failing_patch(caplog):
     applied: list[str] = []
     patch.install(patches(applied, fails="two"))
     assert applied == ["one", "three"]
@@ -73,7 +73,7 @@ def test_a_fault_in_one_ends_no_other(caplog):
     assert "RuntimeError" in caplog.records[0].reasons
 
 
-def test_a_setting_leaves_all_of_them_out(monkeypatch, caplog):
+def test_install_is_disabled_by_setting(monkeypatch, caplog):
     applied: list[str] = []
     monkeypatch.setenv("SEQVIZ_STREAMLIT_PATCHES", "0")
     patch.install(patches(applied))
@@ -81,7 +81,7 @@ def test_a_setting_leaves_all_of_them_out(monkeypatch, caplog):
     assert warnings(caplog) == []  # somebody wants it so
 
 
-def test_each_is_applied_once():
+def test_install_applies_each_patch_once():
     """Else what was Streamlit's own would be forgotten."""
     applied: list[str] = []
     for _ in range(2):
@@ -90,14 +90,14 @@ def test_each_is_applied_once():
 
 
 @pytest.mark.parametrize("one", streamlit_patches.PATCHES, ids=lambda item: item.name)
-def test_the_streamlit_of_this_machine_has_what_each_needs(one):
+def test_patch_needs_exist_in_installed_streamlit(one):
     assert st.__version__ == patch.TESTED
     assert one.needs or one.apply
     assert one.missing() == []
     assert one.why.endswith(".")
 
 
-def test_names_are_unique_and_are_those_of_the_modules():
+def test_patch_names_are_unique_and_match_modules():
     names = [patch.name for patch in streamlit_patches.PATCHES]
     positions = {name for name, var in vars(streamlit_patches).items() if hasattr(var, "PATCH")}
     assert len(names) == len(set(names)) >= 8
@@ -138,7 +138,7 @@ print("begun")
 """
 
 
-def test_a_streamlit_that_has_none_of_the_names_does_not_stop_the_start():
+def test_app_starts_when_streamlit_lacks_all_patched_names():
     done = subprocess.run(
         [sys.executable, "-c", MOVED], cwd=ASSETS.parent, capture_output=True, text=True, timeout=60
     )

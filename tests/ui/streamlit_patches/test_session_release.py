@@ -24,7 +24,7 @@ class Session:
         return self.stopped and not self._fragment_storage and not self._session_state
 
 
-def test_one_that_cannot_be_undone_is_logged_and_keeps_nobody_else(caplog):
+def test_let_go_logs_failure_and_releases_other_sessions(caplog):
     remembered = Remembered(maxsize=10, ttl=60)
     broken, good = Session(fails=True), Session()
     remembered.gone.extend([broken, good])

@@ -21,7 +21,7 @@ def server():
         yield running
 
 
-def test_nothing_is_patched(server):
+def test_unpatched_server_logs_setting_and_deprecation(server):
     """By the former name of the setting, of which the log says once what to set instead."""
     log = server.log.read_text("utf-8")
     assert "patches: runs unpatched (SEQVIZ_STREAMLIT_PATCHES)" in log
@@ -35,7 +35,7 @@ def sliders(student: ProtocolClient) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_a_lesson_draws_and_answers_a_press(server, slug):
+def test_unpatched_server_draws_lesson_and_handles_slider_move(server, slug):
     """The first of them is the first visitor of a fresh server, who follows a link to a lesson."""
 
     def runs() -> dict[str, float]:
@@ -64,7 +64,7 @@ def test_a_lesson_draws_and_answers_a_press(server, slug):
     assert "Traceback" not in server.log.read_text("utf-8")
 
 
-def test_a_visit_without_a_server():
+def test_app_test_opens_lesson_without_server():
     app = AppTest.from_file(str(ASSETS.parent / "app.py"), default_timeout=60).run()
     app.switch_page("pages/gates.py").run()
     assert not app.exception

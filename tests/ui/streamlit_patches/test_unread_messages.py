@@ -46,7 +46,7 @@ def message() -> ForwardMsg:
     return created
 
 
-def test_who_reads_nothing_is_let_go(client):
+def test_session_client_disconnects_reader_at_byte_limit(client):
     async def lesson() -> int:
         item, written = client(Socket()), 0
         await asyncio.sleep(0)
@@ -60,7 +60,7 @@ def test_who_reads_nothing_is_let_go(client):
     assert 40 < run_async(lesson()) < 55
 
 
-def test_who_reads_slowly_has_everything(client):
+def test_session_client_delivers_all_messages_to_slow_reader(client):
     async def lesson() -> list[int]:
         socket = Socket()
         test_clients = client(socket)

@@ -18,7 +18,7 @@ def manager(monkeypatch):
     return MemoryUploadedFileManager("/upload")
 
 
-def test_the_last_files_of_a_session_are_kept_and_those_of_others(manager):
+def test_uploads_keep_last_files_per_session(manager):
     manager.add_file("another", UploadedFileRec("mine", "a.csv", "text/csv", b"x"))
     for number in range(300):
         manager.add_file("one", UploadedFileRec(f"{number}", "a.csv", "text/csv", b"x" * 1000))

@@ -20,7 +20,7 @@ def safe():
     return SafeSessionState(state, lambda: None)
 
 
-def test_it_holds_what_the_copy_holds(safe):
+def test_lookup_matches_filtered_state(safe):
     full = copied.fget(safe)
     lookup = Lookup(safe)
     assert dict(lookup) == full == {"gain": 0.9, "nothing": None}
@@ -32,7 +32,7 @@ def test_it_holds_what_the_copy_holds(safe):
         lookup["other"]
 
 
-def test_one_key_is_found_without_a_copy(safe, monkeypatch):
+def test_lookup_reads_key_without_copy(safe, monkeypatch):
     monkeypatch.setattr(SessionState, "filtered_state", property(lambda _: pytest.fail("copied")))
     lookup = Lookup(safe)
     assert "gain" in lookup
@@ -52,7 +52,7 @@ def page():
     st.slider("five", 0, 9, key="five")
 
 
-def test_widgets_find_their_values_with_it(monkeypatch):
+def test_lookup_serves_widget_values(monkeypatch):
     requests = []
 
     def looked_up(safe):

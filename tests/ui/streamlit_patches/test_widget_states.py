@@ -38,7 +38,7 @@ FORGED = [
 
 
 @pytest.mark.parametrize("forged", FORGED, ids=str)
-def test_it_leaves_the_value_and_the_kind_as_they_were(states, forged):
+def test_widget_states_ignore_forged_value_and_kind(states, forged):
     known(states)
     states.set_widget_from_proto(WidgetState(id="n", double_value=3))
     states.set_widget_from_proto(WidgetState(id="n", **forged))
@@ -49,20 +49,20 @@ def test_it_leaves_the_value_and_the_kind_as_they_were(states, forged):
 
 
 @pytest.mark.parametrize("forged", FORGED, ids=str)
-def test_of_a_widget_that_is_drawn_later_it_is_the_default(states, forged):
+def test_widget_states_use_default_after_forged_early_value(states, forged):
     states.set_widget_from_proto(WidgetState(id="n", **forged))
     with pytest.raises(KeyError):
         states["n"]
     assert known(states)["n"] == 7
 
 
-def test_a_whole_number_is_heard(states):
+def test_widget_states_accept_integer(states):
     known(states).set_widget_from_proto(WidgetState(id="n", int_value=5))
     assert states["n"] == 5
     assert states.widget_metadata["n"].value_type == "double_value"
 
 
-def test_what_is_emptied_is_heard(states):
+def test_widget_states_accept_cleared_value(states):
     known(states).set_widget_from_proto(WidgetState(id="n", double_value=3))
     states.set_widget_from_proto(WidgetState(id="n"))
     assert states["n"] == 7
