@@ -238,6 +238,14 @@ def pytest_terminal_summary(terminalreporter) -> None:
 
 
 @pytest.fixture
+def clock() -> Any:
+    """A clock that stands still until a test sets `now`."""
+    from tests.fakes import FakeClock  # imports the library, which beartype has to see first
+
+    return FakeClock()
+
+
+@pytest.fixture
 def on_the_cpu(monkeypatch):
     """Numbers are the CPU's, whatever else this machine has."""
     from seqviz.models import device

@@ -682,6 +682,7 @@ class Room:
             "allowed": self.allowed,
             "board": [self.board.revision, len(self.board.approved)],
             "ballot": self._ballot(),
+            "revealed": sorted(self.revealed_keys()),
             "run": self.run.snapshot(self.seats) if self.run else None,
             "sketch": self._sketched(),
             "present": len(self.present()),

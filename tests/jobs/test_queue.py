@@ -18,7 +18,6 @@ from seqviz.compute.ar_fitting.network_settings import NetworkSettings
 from seqviz.compute.ar_fitting.networks import EpochReport, fit_network
 from seqviz.core import content_hash
 from seqviz.jobs import MAX_TRAIL, CancelledError, JobQueue, QueueFullError
-from tests.fakes import FakeClock
 
 LONG = 30.0  # a bound that is reached only when something hangs
 
@@ -330,11 +329,6 @@ def test_queue_replacement_keeps_shared_job_for_others(jobs):
 
 
 # --- abandoned ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def clock():
-    return FakeClock()
 
 
 @pytest.fixture

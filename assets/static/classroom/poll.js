@@ -28,7 +28,9 @@ class Poll extends RoomComponent {
     if (!room?.state || this.isPressed()) return;
     const poll = room.state.ballot?.key === data.key ? room.state.ballot : null;
     const ownVote = poll && room.state.answers?.vote;
-    const json = JSON.stringify([poll, ownVote, room.isTeacher, poll?.state === "revealed" || room.state.present]);
+    // Revealed now, or before the question that is open now.
+    const isRevealed = (poll ? poll.state === "revealed" : room.state.revealed.includes(data.key));
+    const json = JSON.stringify([poll, ownVote, room.isTeacher, isRevealed || room.state.present]);
     if (json === this.renderedJson) return;
     this.renderedJson = json;
     const focused = document.activeElement?.dataset?.option;
@@ -36,8 +38,8 @@ class Poll extends RoomComponent {
     this.renderOptions(poll, ownVote);
     this.renderBelow(poll, ownVote);
     if (focused !== undefined) this.host.querySelector(`[data-option="${focused}"]`)?.focus();
-    if (poll?.state === "revealed" && this.revealedRound !== poll.round) {
-      this.revealedRound = poll.round;
+    if (isRevealed && this.revealedRound !== (poll?.round ?? 0)) {
+      this.revealedRound = poll?.round ?? 0;
       this.onReveal(ownVote ?? null);
     }
   }
@@ -79,8 +81,11 @@ class Poll extends RoomComponent {
     const { room, data: { key, options, words } } = this;
     const row = createElement("div", this.host, { className: "row" });
     const addNote = (text) => createElement("span", row, { textContent: text });
-    const addButton = (text, message) =>
-      createElement("button", row, { type: "button", textContent: text, onclick: () => room.send(message).catch((error) => this.showError(error)) });
+    const send = async (messages) => {
+      for (const message of messages) await room.send(message);
+    };
+    const addButton = (text, ...messages) =>
+      createElement("button", row, { type: "button", textContent: text, onclick: () => send(messages).catch((error) => this.showError(error)) });
     const voted = poll && interpolate(words.voted, { voted: poll.voted, present: Math.max(room.state.present, poll.voted) });
     if (poll?.state === "revealed") this.renderFlow(poll);
     if (!room.isTeacher) {
@@ -89,8 +94,12 @@ class Poll extends RoomComponent {
       else if (poll.state === "open") addNote((ownVote ?? null) === null ? interpolate(words.now, { round: poll.round }) : words.yours);
       return;
     }
-    if (!poll || poll.state === "revealed") addButton(poll ? words.once_more : words.put, { kind: "ask", key, options: options.length });
-    else if (poll.state === "open") {
+    const ask = { kind: "ask", key, options: options.length };
+    if (!poll || poll.state === "revealed") {
+      addButton(poll ? words.once_more : words.put, ask);
+      // Without a vote: a poll of no votes, so that whoever joins later finds it revealed as well.
+      if (!poll && !room.state.revealed.includes(key)) addButton(words.answer, ask, { kind: "close" }, { kind: "reveal" });
+    } else if (poll.state === "open") {
       addNote(`${interpolate(words.round, { round: poll.round })}: ${voted}`);
       addButton(words.close, { kind: "close" });
     } else {

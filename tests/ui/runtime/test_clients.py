@@ -21,11 +21,6 @@ from tests.fakes import FakeClock
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
 def known(clock) -> ClientRegistry:
     return ClientRegistry(clock)
 

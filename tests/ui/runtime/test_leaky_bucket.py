@@ -7,14 +7,8 @@ import pytest
 
 from seqviz.models import texts
 from seqviz.ui.runtime.clients import SHARE_BACK, LeakyBucket
-from tests.fakes import FakeClock
 
 CAPACITY, RATE = 20.0, 0.25
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
 
 
 @pytest.fixture

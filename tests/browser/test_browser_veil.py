@@ -1,0 +1,87 @@
+"""Commit, then see: answering lifts the veil, on one's own and in a room."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from seqviz.core.i18n import Text
+from testing.server import serve
+from tests.browser.lesson_page import visitors
+from tests.browser.room_page import a_room
+
+WORDS = Text("en")
+FORCE = ".st-key-bench-force"
+QUESTION = ".st-key-ga-predict-force-question"
+CURVES = f"{FORCE} .main-svg .scatterlayer .trace .lines path"
+
+
+@pytest.fixture(scope="module")
+def guided():
+    with serve(environment={"SEQVIZ_GUIDED": "1", "HF_HUB_OFFLINE": "1"}) as running:
+        yield running
+
+
+@pytest.fixture
+def visit(browser, guided):
+    with visitors(browser, guided) as created, created.watched() as open_page:
+        yield open_page
+
+
+def options() -> list[str]:
+    return WORDS.items("gates.predict.force.options")
+
+
+def opened(visit):
+    page = visit("gates", {"lang": "en"}).page
+    page.locator(FORCE).scroll_into_view_if_needed()
+    expect(page.locator(f"{FORCE} .main-svg").first).to_be_visible()
+    expect(page.locator(FORCE)).to_contain_text(WORDS("frame.veiled"))
+    return page
+
+
+def test_veil_lifts_after_second_try(visit):
+    page = opened(visit)
+    right = int(WORDS("gates.predict.force.answer"))
+    wrong = options()[right - 1]
+    page.locator(QUESTION).get_by_text(wrong, exact=True).click()
+    expect(page.locator(QUESTION)).to_contain_text(WORDS("frame.try_again"))
+    assert page.locator(CURVES).count() == 0
+    page.locator(QUESTION).get_by_text(options()[right], exact=True).click()
+    expect(page.locator(FORCE)).to_contain_text(WORDS("frame.predicted", answer=options()[right]))
+    expect(page.locator(CURVES).first).to_be_attached()
+    expect(page.locator(FORCE)).not_to_contain_text(WORDS("frame.veiled"))
+
+
+def test_veil_lifts_on_skip_and_stays_lifted_after_reload(visit):
+    page = opened(visit)
+    page.locator(QUESTION).get_by_role("button", name=WORDS("frame.skip")).click()
+    expect(page.locator(CURVES).first).to_be_attached()
+    page.wait_for_function(
+        "() => (localStorage.getItem('seqviz.progress') ?? '').includes('predict-force')"
+    )
+    page.reload()
+    page.locator(FORCE).scroll_into_view_if_needed()
+    expect(page.locator(CURVES).first).to_be_attached()
+
+
+def test_question_button_sets_figure_to_answer(visit):
+    page = opened(visit)
+    page.locator(QUESTION).get_by_role("button", name=WORDS("frame.skip")).click()
+    page.get_by_role("button", name=WORDS("frame.show_it")).click()
+    expect(page).to_have_url(re.compile(r"ga\.force\.f=1\b"))
+
+
+def test_teacher_lifts_veil_without_vote(browser, guided):
+    """The class sees the result once the teacher shows it, and who joins later does, too."""
+    with a_room(browser, guided) as room:
+        teacher, student = room.teacher.page, room.student.page
+        button = teacher.get_by_role("button", name=WORDS("room.answer"))
+        reveal = Text("zh")("ar_fitting.predict.decay.reveal")[:8]
+        expect(student.locator(".st-key-ar-predict-decay-question")).not_to_contain_text(reveal)
+        button.first.click()
+        expect(student.locator(".st-key-ar-predict-decay-question")).to_contain_text(reveal)
+        late = room.visit("ar_fitting", {"room": room.code, "lang": "zh"}).page
+        expect(late.locator(".st-key-ar-predict-decay-question")).to_contain_text(reveal)
