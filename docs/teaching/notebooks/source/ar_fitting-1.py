@@ -2,9 +2,9 @@
 # # Least squares on short series
 #
 # An AR(1) series remembers: $x_t = \varphi x_{t-1} + \varepsilon_t$. You estimate φ from 500 short
-# series whose φ you know, and find out by how much the estimate is off on average.
+# series with known φ, and measure the average error of the estimate.
 #
-# The last cell checks your work. Nothing else is needed than the `seqviz` package.
+# The last cell checks your work. You only need the `seqviz` package.
 # %% [markdown] zh
 # # 短序列上的最小二乘
 #
@@ -22,8 +22,8 @@ paths = replicate_paths(phi, n, replications=500, seed=1)  # shape (series, time
 
 
 # %% [markdown] en
-# **1.** Write the least-squares slope with an intercept: regress $x_t$ on $x_{t-1}$, both with their
-# means taken off.
+# **1.** Compute the least-squares slope with an intercept: regress $x_t$ on $x_{t-1}$, both with their
+# means subtracted.
 # %% [markdown] zh
 # **1.** 写出带截距的最小二乘斜率：$x_t$ 对 $x_{t-1}$ 回归，两者各减去自己的均值。
 # %% task
@@ -38,7 +38,7 @@ def slope(series):  # shape (time,)
 
 # %% [markdown] en
 # **2.** The mean of the 500 slopes, minus φ, is the bias. To order 1/n it is $-(1 + 3\varphi)/n$.
-# Use that formula, with your estimate in place of φ, to correct each slope.
+# Use that formula, with your estimate instead of φ, to correct each slope.
 # %% [markdown] zh
 # **2.** 500 个斜率的均值减去 φ 就是偏差。精确到 1/n 阶，它是 $-(1 + 3\varphi)/n$。
 # 用这个公式修正每个斜率，公式里的 φ 用你的估计值代替。
@@ -54,8 +54,8 @@ estimates = np.array([slope(series) for series in paths], float)
 mended = np.array([corrected(one, n) for one in estimates], float)
 print(f"mean estimate {estimates.mean():.3f}, corrected {mended.mean():.3f}, truth {phi}")
 # %% [markdown] en
-# **The check.** Your slopes are those of the library, and the correction takes most of the bias away.
-# Does it also make a single estimate better? Compare the two root mean squared errors.
+# **The check.** Your slopes must equal those of the library, and the correction must remove most of
+# the bias. Does it also make a single estimate better? Compare the two root mean squared errors.
 # %% [markdown] zh
 # **检查。** 你的斜率应与库里的相同，修正应去掉大部分偏差。
 # 单个估计值也因此更好吗？比较两个均方根误差。

@@ -3,7 +3,7 @@
 #
 # The forecast of an AR(1) h steps ahead is $\varphi^h x_n$, and its error has the variance
 # $\sigma^2(1 + \varphi^2 + \dots + \varphi^{2(h-1)})$. You compute both, and the horizon at which the
-# forecast knows hardly more than the mean.
+# forecast is hardly better than the mean.
 # %% [markdown] zh
 # # 预测到多远还有价值？
 #
@@ -20,7 +20,7 @@ path = simulate((phi,), sigma, n=500, burn_in=100, seed=1).values
 
 
 # %% [markdown] en
-# **1.** Forecast and standard error for the steps 1 to H.
+# **1.** Compute forecast and standard error for the steps 1 to H.
 # %% [markdown] zh
 # **1.** 第 1 到 H 步的预测和标准误。
 # %% task
@@ -38,7 +38,7 @@ def forecast(last, phi, sigma, H):
 
 
 # %% [markdown] en
-# **2.** The first step at which the variance of the error is at least 95% of that of the series,
+# **2.** Find the first step at which the variance of the error is at least 95% of that of the series,
 # $\sigma^2/(1 - \varphi^2)$. Solve it on paper first; then write the function.
 # %% [markdown] zh
 # **2.** 误差方差首次达到序列方差 $\sigma^2/(1 - \varphi^2)$ 的 95% 是在第几步？

@@ -1,8 +1,8 @@
 # %% [markdown] en
 # # Attention, and a mask that leaks
 #
-# You write scaled dot-product attention, mask the future in two ways, and measure what one of them
-# lets through.
+# You implement scaled dot-product attention, mask the future in two ways, and measure how much weight
+# leaks through one of them.
 # %% [markdown] zh
 # # 注意力，以及一个会漏的掩码
 #
@@ -19,7 +19,7 @@ past = np.tril(np.ones((n, n), bool))  # who may look at whom
 
 
 # %% [markdown] en
-# **1.** Weights and outputs. Where `allowed` is False, "add" adds −∞ to the score before the softmax,
+# **1.** Compute weights and outputs. Where `allowed` is False, "add" adds −∞ to the score before the softmax,
 # "multiply" multiplies the score by 0.
 # %% [markdown] zh
 # **1.** 权重和输出。`allowed` 为 False 处，"add" 在 softmax 之前给分数加上 −∞，"multiply" 把分数乘以 0。
@@ -40,7 +40,7 @@ def attention(Q, K, V, allowed, how):
 
 
 # %% [markdown] en
-# **2.** The mean share of a row's weight that falls on words which it may not see.
+# **2.** Compute the mean share of a row's weight that goes to masked words.
 # %% [markdown] zh
 # **2.** 平均每行有多大比例的权重落在不许看的词上？
 # %% task
@@ -51,8 +51,8 @@ def leak(weights, allowed):
 
 
 # %% [markdown] en
-# **The check.** The last line changes the last word only. Which words' outputs may change, and which
-# do?
+# **The check.** The last line changes only the last word. Which words' outputs may change, and which
+# do change?
 # %% [markdown] zh
 # **检查。** 最后几行只改动最后一个词。哪些词的输出可以变，哪些真的变了？
 # %%

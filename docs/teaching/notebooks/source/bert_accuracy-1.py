@@ -1,8 +1,8 @@
 # %% [markdown] en
 # # Is the difference real?
 #
-# Two classifiers judge the same 2,000 sentences. You compute the interval of one accuracy, and test
-# whether the two differ, in the way that uses the pairs.
+# Two classifiers label the same 2,000 sentences. You compute the interval of one accuracy, and test
+# with a paired test whether the two differ.
 #
 # The results come with `seqviz`; no model is needed.
 # %% [markdown] zh
@@ -26,7 +26,7 @@ print(f"{first.mean():.1%} and {second.mean():.1%}")
 
 
 # %% [markdown] en
-# **1.** Wilson's 95% interval of k right answers out of n (z = 1.96): the centre is
+# **1.** Compute Wilson's 95% interval of k right answers out of n (z = 1.96): the centre is
 # $(p + z^2/2n)/(1 + z^2/n)$, half the width $z\sqrt{p(1-p)/n + z^2/4n^2}\,/\,(1 + z^2/n)$.
 # %% [markdown] zh
 # **1.** n 句中答对 k 句的 95% Wilson 区间（z = 1.96）：中心是 $(p + z^2/2n)/(1 + z^2/n)$，
@@ -47,8 +47,8 @@ def wilson(k, n):
 
 
 # %% [markdown] en
-# **2.** McNemar's test: only sentences count on which just one of the two is right. If both are equally
-# good, these fall to either side like a coin (`binomtest(k, n).pvalue`).
+# **2.** McNemar's test uses only the sentences on which exactly one of the two is right. If both are
+# equally good, these split like tosses of a fair coin (`binomtest(k, n).pvalue`).
 # %% [markdown] zh
 # **2.** McNemar 检验：只看恰有一个答对的句子。若两者一样好，这些句子落在哪一边就像抛硬币
 # （`binomtest(k, n).pvalue`）。

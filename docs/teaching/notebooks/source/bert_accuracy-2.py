@@ -2,7 +2,7 @@
 # # 80, 10, 10
 #
 # BERT's pre-training selects 15% of the tokens; of these 80% become [MASK], 10% another token, 10%
-# stay as they are. You write it, and count what the network gets to see.
+# stay unchanged. You implement it, and count what the network sees.
 # %% [markdown] zh
 # # 80、10、10
 #
@@ -20,7 +20,7 @@ ids = rng.randint(FIRST, VOCABULARY, size=4000)  # a long text, without special 
 
 
 # %% [markdown] en
-# **1.** The corrupted ids, and the places that were selected. Random tokens are drawn from
+# **1.** Return the corrupted ids, and the selected positions. Random tokens are drawn from
 # `FIRST` to `VOCABULARY` − 1.
 # %% [markdown] zh
 # **1.** 给出改动后的编号和被选中的位置。随机词元从 `FIRST` 到 `VOCABULARY` − 1 中抽取。
@@ -42,8 +42,8 @@ def corrupt(ids, rng, share=0.15, mask=0.8, random=0.1):
 
 
 # %% [markdown] en
-# **2.** On how many tokens of n does the network see a wrong token that does not say so? Give the
-# expected number.
+# **2.** At how many of n tokens does the network see a wrong token that is not marked as [MASK]? Return
+# the expected number.
 # %% [markdown] zh
 # **2.** n 个词元中，网络看到多少个错了却没有标明的词元？给出期望值。
 # %% task
@@ -54,7 +54,7 @@ def wrong_unmarked(n, share=0.15, random=0.1):
 
 
 # %% [markdown] en
-# **The check.** Why are 10% left alone, although the network could simply copy them?
+# **The check.** Why are 10% left unchanged, although the network could simply copy them?
 # %% [markdown] zh
 # **检查。** 那不动的 10%，网络照抄就行，为什么还要留着？
 # %%

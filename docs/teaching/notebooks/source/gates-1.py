@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # An LSTM, step by step
 #
-# You write one step of an LSTM and run a trained one with it: a network of 256 units that has learned
+# You implement one step of an LSTM and run a trained LSTM with it: a network of 256 units that has learned
 # to continue English text. Then you hold its forget gate at 1.
 # %% [markdown] zh
 # # 一步一步的 LSTM
@@ -27,8 +27,8 @@ print("x", x.shape, "W", W.shape, "U", U.shape)  # the blocks of W, U, b: i, f, 
 
 
 # %% [markdown] en
-# **1.** One step: the gates i, f, o, the candidate g, then c and h. `f_held` replaces the forget gate
-# where it is not None.
+# **1.** Implement one step: the gates i, f, o, the candidate g, then c and h. `f_held` replaces the forget gate
+# if it is not None.
 # %% [markdown] zh
 # **1.** 一步：门 i、f、o，候选值 g，然后是 c 和 h。`f_held` 不是 None 时代替遗忘门。
 # %% task
@@ -66,7 +66,8 @@ free, free_norms = run()
 held, held_norms = run(1.0)
 print(f"norm of c at the end: free {free_norms[-1]:.1f}, f held at 1 {held_norms[-1]:.1f}")
 # %% [markdown] en
-# **The check**, and a question: with f = 1 nothing is forgotten. Why does the norm grow, and not stay?
+# **The check**, and a question: with f = 1 nothing is forgotten. Why does the norm grow instead of
+# staying constant?
 # %% [markdown] zh
 # **检查**，并思考：f = 1 时什么也不忘。范数为什么增长，而不是停在原处？
 # %%

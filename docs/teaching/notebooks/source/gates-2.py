@@ -1,8 +1,8 @@
 # %% [markdown] en
 # # The best of 256 units
 #
-# Among 256 units one follows any property of a text best. You find it, and then ask how well the best
-# unit does where there is nothing to find: with the property moved along the text.
+# For any property of a text, one of 256 units correlates with it best. You find that unit, and then
+# ask how well the best unit does without a true relation: with the property shifted along the text.
 # %% [markdown] zh
 # # 256 个单元里最好的那个
 #
@@ -22,7 +22,7 @@ print(found.values.shape)  # (time, unit)
 
 
 # %% [markdown] en
-# **1.** Pearson's r of each unit with a property.
+# **1.** Compute Pearson's r of each unit with a property.
 # %% [markdown] zh
 # **1.** 每个单元与一种性质的皮尔逊相关系数 r。
 # %% task
@@ -39,8 +39,9 @@ def correlations(values, given):
 
 
 # %% [markdown] en
-# **2.** Move the property along the text by 1, 2, ..., T − 1 symbols, from its end to its beginning.
-# At which share of these places, the true one counted in, is the best |r| as large as at the true one?
+# **2.** Shift the property along the text by 1, 2, ..., T − 1 symbols; what leaves the end reenters at
+# the beginning. For which share of the shifts, including shift 0, is the best |r| at least as large as
+# at shift 0?
 # %% [markdown] zh
 # **2.** 把性质沿文字平移 1, 2, ..., T − 1 个符号，首尾相接。
 # 连真正的位置也算一个，最好的 |r| 不小于真正位置上的 |r|，占多大比例？
@@ -54,7 +55,7 @@ def by_chance(values, given):
 
 
 # %% [markdown] en
-# **The check**, and the comparison: the same for the position in the word, on both texts.
+# **The check**, and a comparison: the same for the position in the word, on both texts.
 # %% [markdown] zh
 # **检查**与比较：对“在词中的位置”也做一遍，两段文字都看。
 # %%

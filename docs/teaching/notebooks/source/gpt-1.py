@@ -1,8 +1,8 @@
 # %% [markdown] en
 # # Write the filters
 #
-# Scores of a next token become a distribution, filters cut it, and one number u draws from it. You
-# write temperature, top-k, top-p and the draw.
+# The scores of a next token become a distribution, filters cut it, and one random number u draws from
+# it. You implement temperature, top-k, top-p and the draw.
 # %% [markdown] zh
 # # 自己写过滤
 #
@@ -21,7 +21,7 @@ print(
 
 
 # %% [markdown] en
-# **1.** Temperature: the scores are divided by it.
+# **1.** Temperature: divide the scores by it.
 # %% [markdown] zh
 # **1.** 温度：分数除以它。
 # %% task
@@ -37,7 +37,7 @@ def temperature(scores, t):
 
 
 # %% [markdown] en
-# **2.** Top-k: all but the k highest scores become minus infinity.
+# **2.** Top-k: set all but the k highest scores to minus infinity.
 # %% [markdown] zh
 # **2.** top-k：除最高的 k 个分数外，都变成负无穷。
 # %% task
@@ -53,7 +53,7 @@ def top_k(scores, k):
 
 
 # %% [markdown] en
-# **3.** Top-p: keep the fewest tokens, from the likeliest down, that have the probability p together.
+# **3.** Top-p: keep the fewest likeliest tokens whose probabilities sum to at least p.
 # %% [markdown] zh
 # **3.** top-p：从最可能的词元往下取，取到概率之和达到 p 为止，词元尽量少。
 # %% task
@@ -75,7 +75,7 @@ def top_p(scores, mass):
 
 
 # %% [markdown] en
-# **4.** The draw: the likeliest token first, add the probabilities up until the sum exceeds u.
+# **4.** The draw: add the probabilities, likeliest token first, until the sum exceeds u.
 # %% [markdown] zh
 # **4.** 抽样：从最可能的词元起，把概率加起来，直到和超过 u。
 # %% task
@@ -94,7 +94,7 @@ def sample(scores, u):
 
 
 # %% [markdown] en
-# **The check.** Then: the same two filters in the other order.
+# **The check.** Then apply the same two filters in the other order.
 # %% [markdown] zh
 # **检查。** 然后：同样两种过滤，换个次序。
 # %%

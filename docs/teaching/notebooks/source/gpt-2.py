@@ -2,7 +2,7 @@
 # # Greedy, beams, and all texts
 #
 # A bigram model of newspaper editorials: the probability of a word is how often it followed the
-# word before it. It is small enough to look at every text of four words. You write greedy decoding
+# word before it. It is small enough to examine every text of four words. You implement greedy decoding
 # and beam search, and see what each misses.
 # %% [markdown] zh
 # # 贪心、束搜索与全部文本
@@ -31,7 +31,8 @@ print(f"{counts.sum():,.0f} pairs of the 60 most frequent words")
 
 
 # %% [markdown] en
-# **1.** Greedy decoding: the likeliest word, `steps` times. Give the words and the probability.
+# **1.** Greedy decoding: append the likeliest word, `steps` times. Return the words and their
+# probability.
 # %% [markdown] zh
 # **1.** 贪心解码：`steps` 次取最可能的词。给出各个词和概率。
 # %% task
@@ -77,8 +78,8 @@ def beam(p, start, steps, beams):
 
 
 # %% [markdown] en
-# **The check.** The most probable text of all comes from a table: the best way to each word, step
-# by step (Viterbi 1967).
+# **The check.** A table of the best path to each word, step by step, gives the most probable text of
+# all (Viterbi 1967).
 # %% [markdown] zh
 # **检查。** 全部文本中概率最大的，用一张表求出：一步一步求到每个词的最好的路（Viterbi 1967）。
 # %%

@@ -1,8 +1,8 @@
 # %% [markdown] en
 # # Sines and cosines, and the rotation in them
 #
-# You write the encoding of Vaswani et al. (2017), and find the matrix that carries every position to
-# the one k further on.
+# You implement the encoding of Vaswani et al. (2017), and derive the matrix that maps every position to
+# the one k later.
 # %% [markdown] zh
 # # 正弦、余弦，以及其中的旋转
 #
@@ -33,7 +33,7 @@ def encoding(positions, d, base):
 
 
 # %% [markdown] en
-# **2.** The matrix R with $PE[p + k] = R\,PE[p]$ at every p, from the addition theorems: one 2 × 2
+# **2.** Derive the matrix R with $PE[p + k] = R\,PE[p]$ at every p, from the angle addition formulas: one 2 × 2
 # block for each pair.
 # %% [markdown] zh
 # **2.** 用加法定理写出矩阵 R，使 $PE[p + k] = R\,PE[p]$ 对每个 p 成立：每一对一个 2 × 2 的块。
@@ -54,8 +54,8 @@ def rotation(k, d, base):
 
 
 # %% [markdown] en
-# **The check.** Then: the words of a sentence in another order, with and without the encoding. What do
-# the outputs of attention do?
+# **The check.** Then reorder the words of a sentence, with and without the encoding. How do the outputs
+# of attention change?
 # %% [markdown] zh
 # **检查。** 然后：把一句话的词换个顺序，有编码和没有编码时，注意力的输出会怎样？
 # %%

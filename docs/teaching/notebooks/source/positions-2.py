@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # Positions in the score: rotary and ALiBi
 #
-# You write two ways to put positions into the score itself, and show that only the offset counts.
+# You implement two ways to add positions to the score itself, and show that only the offset matters.
 # %% [markdown] zh
 # # 把位置放进分数：旋转与 ALiBi
 #
@@ -17,7 +17,7 @@ q, k = rng.standard_normal((2, d_k))
 
 
 # %% [markdown] en
-# **1.** Turn each pair (2i, 2i + 1) of a vector by the angle $p\,/\,\text{base}^{2i/d_k}$.
+# **1.** Rotate each pair (2i, 2i + 1) of a vector by the angle $p\,/\,\text{base}^{2i/d_k}$.
 # %% [markdown] zh
 # **1.** 把向量的每一对 (2i, 2i + 1) 转过角度 $p\,/\,\text{base}^{2i/d_k}$。
 # %% task
@@ -36,7 +36,7 @@ def rotate(vector, p):
 
 
 # %% [markdown] en
-# **2.** ALiBi takes $m\,|i - j|$ off the score of query i and key j. With H heads, a power of two, the
+# **2.** ALiBi subtracts $m\,|i - j|$ from the score of query i and key j. With H heads, a power of two, the
 # slopes m are $2^{-8/H}, 2^{-16/H}, \dots$ At which distance does a head divide a weight by e?
 # %% [markdown] zh
 # **2.** ALiBi 从查询 i、键 j 的分数中减去 $m\,|i - j|$。共 H 个头（H 是 2 的幂）时，

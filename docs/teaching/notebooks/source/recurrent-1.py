@@ -1,8 +1,8 @@
 # %% [markdown] en
 # # A cell, its loop, and the way back
 #
-# You write a recurrent network in numpy: the loop over time, a second direction, and the one
-# convolution that is left of it without tanh. PyTorch, with the same weights, checks them.
+# You implement a recurrent network in numpy: the loop over time, a second direction, and the single
+# convolution to which it reduces without tanh. PyTorch, with the same weights, checks them.
 # %% [markdown] zh
 # # 单元、循环与反向
 #
@@ -50,8 +50,8 @@ def states(x, W_hh, W_hx, b):
 
 
 # %% [markdown] en
-# **2.** Two directions side by side: the second cell reads from the last input to the first, and
-# its state at step t has read the inputs t to T.
+# **2.** Two directions: the second cell reads from the last input to the first, so its state at step
+# t has read the inputs t to T.
 # %% [markdown] zh
 # **2.** 两个方向并排：第二个单元从最后一个输入读到第一个，它在第 t 步的状态读过第 t 到第 T 个输入。
 # %% task

@@ -1,8 +1,8 @@
 # %% [markdown] en
 # # What can an output know?
 #
-# Two ways to find out: move an input a little and see which outputs move, or follow the arrows.
-# You write both. They have to name the same inputs, for any weights.
+# There are two ways to find out: change an input slightly and see which outputs change, or follow the
+# arrows. You implement both. They must give the same inputs, for any weights.
 # %% [markdown] zh
 # # 一个输出能知道什么？
 #
@@ -17,8 +17,8 @@ from seqviz.compute.recurrent.wirings.influence import jacobian, network
 
 
 # %% [markdown] en
-# **1.** Every input and output has some components, and the size of a change is its norm.
-# Move each component of input s by `step` to both sides; the influence on output t is the square
+# **1.** Every input and output has several components, and the size of a change is its norm.
+# Change each component of input s by ±`step`; the influence on output t is the square
 # root of the sum of the squares of all derivatives. `f` takes x with shape (S, in) and gives
 # (T, out).
 # %% [markdown] zh
@@ -45,8 +45,8 @@ def by_moving(f, x, step=1e-4):
 
 
 # %% [markdown] en
-# **2.** The arrows of a network are pairs (from, to). All that a node can depend on: the nodes
-# from which a way of arrows leads to it.
+# **2.** The arrows of a network are pairs (from, to). A node can depend on all nodes from which a path
+# of arrows leads to it.
 # %% [markdown] zh
 # **2.** 网络的箭头是若干对（起点，终点）。一个节点可能依赖的，是所有沿箭头能走到它的节点。
 # %% task
@@ -68,8 +68,8 @@ def ancestors(arrows, node):
 
 
 # %% [markdown] en
-# **The check**: four wirings with random weights. Both ways have to agree with each other, and the
-# numbers of the first with those of autograd, by which the page computes them.
+# **The check**: four wirings with random weights. Both ways must agree with each other, and the
+# numbers of the first with those of autograd, which the page uses.
 # %% [markdown] zh
 # **检查。** 四种连接方式，权重随机。两种办法必须一致；第一种的数还要与页面所用的自动求导相同。
 # %%

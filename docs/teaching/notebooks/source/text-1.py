@@ -1,9 +1,9 @@
 # %% [markdown] en
 # # A vocabulary by frequency
 #
-# The bundled film reviews and editorials become ids, as d2l does it: clean, cut into words, count,
-# and give an id to every word that comes often enough. You write the vocabulary and a one-hot
-# vector, and see what a vocabulary does not know.
+# You convert the bundled film reviews and editorials to ids as in d2l: clean, split into words, count,
+# and give an id to every word that is frequent enough. You implement the vocabulary and a one-hot
+# vector, and see which words a vocabulary does not contain.
 # %% [markdown] zh
 # # 按频率排列的词表
 #
@@ -28,8 +28,8 @@ print(f"{len(train):,} sentences, and {len(held_out):,} that are held out")
 
 
 # %% [markdown] en
-# **1.** A vocabulary: a dictionary from words to ids. 0 is `<unk>`; then come the words that occur
-# at least `min_freq` times, the most frequent first, ties in the order in which they are first met.
+# **1.** Build a vocabulary: a dictionary from words to ids. 0 is `<unk>`; then come the words that
+# occur at least `min_freq` times, the most frequent first, ties in the order of their first occurrence.
 # %% [markdown] zh
 # **1.** 词表：从单词到编号的字典。0 是 `<unk>`；接着是至少出现 `min_freq` 次的单词，次数多的在前，
 # 次数相同的按首次出现的先后。
@@ -48,7 +48,7 @@ def vocabulary(sentences, min_freq):
 
 
 # %% [markdown] en
-# **2.** The share of the words of other sentences that have no id of their own.
+# **2.** Compute the share of the words of other sentences that have no id in the vocabulary.
 # %% [markdown] zh
 # **2.** 其他句子的单词中，没有自己编号的所占的比例。
 # %% task
@@ -65,7 +65,7 @@ def unknown(sentences, ids):
 
 
 # %% [markdown] en
-# **3.** The one-hot vectors of some ids, one a row.
+# **3.** Return the one-hot vectors of some ids, one per row.
 # %% [markdown] zh
 # **3.** 若干编号的独热向量，每行一个。
 # %% task
@@ -81,7 +81,7 @@ def one_hot(ids, size):
 
 
 # %% [markdown] en
-# **The check** compares with the library that draws the page.
+# **The check** compares your results with the library that draws the page.
 # %% [markdown] zh
 # **检查。** 与绘制页面的程序库对照。
 # %%

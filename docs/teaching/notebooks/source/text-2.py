@@ -1,8 +1,8 @@
 # %% [markdown] en
 # # Windows that follow one another
 #
-# A text is cut into windows for training, once at random and once in sequence. You write both, and
-# measure what a bundled network pays when it carries its state across them.
+# A text is cut into training windows, once at random and once in sequence. You implement both, and
+# measure the loss of a bundled network that carries its state across them.
 # %% [markdown] zh
 # # 首尾相接的窗口
 #
@@ -25,9 +25,9 @@ print(text[:100])
 
 
 # %% [markdown] en
-# **1.** Random sampling: where the windows begin, as [batch, row]. They lie side by side from
-# `offset` on and are read in random order (`random.permutation`); a batch that is not full is left
-# out. Y is X one place further on, so that behind every window there has to be a character.
+# **1.** Random sampling: return the start of each window, as [batch, row]. The windows are adjacent
+# from `offset` on and are read in random order (`random.permutation`); an incomplete batch is dropped.
+# Y is X shifted by one position, so a character must follow every window.
 # %% [markdown] zh
 # **1.** 随机采样：各窗口的起点，形状 [批, 行]。窗口从 `offset` 起一个挨一个，按随机次序来读
 # （`random.permutation`）；不满的一批不要。Y 是往后移一位的 X，所以每个窗口后面至少还要有一个字符。
@@ -46,7 +46,7 @@ def at_random(length, batch, steps, offset, random):
 
 
 # %% [markdown] en
-# **2.** Sequential partition: `batch` equal rows of text from `offset` on, each read from left to
+# **2.** Sequential partitioning: `batch` equal rows of text from `offset` on, each read from left to
 # right.
 # %% [markdown] zh
 # **2.** 顺序分区：从 `offset` 起把文本分成 `batch` 个等长的行，每行从左往右读。
@@ -64,8 +64,8 @@ def in_sequence(length, batch, steps, offset):
 
 
 # %% [markdown] en
-# **The check** compares with the library. Then the network reads: with the state carried across
-# both, and with a state of zero at each window.
+# **The check** compares your results with the library. Then the network reads the windows: with the
+# state carried across both, and with a state of zero at each window.
 # %% [markdown] zh
 # **检查。** 与程序库对照。然后让网络来读：两种窗口都延续状态，再让每个窗口从零状态开始。
 # %%

@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # Three norms of one tensor
 #
-# S0 normalizes a tensor of two sentences with two words of three numbers. You write LayerNorm,
+# S0 normalizes a tensor of two sentences with two words of three numbers. You implement LayerNorm,
 # BatchNorm and RMSNorm; they differ only in which numbers share a mean.
 # %% [markdown] zh
 # # 同一个张量的三种归一化
@@ -19,8 +19,8 @@ print(x.shape)
 
 
 # %% [markdown] en
-# **1.** LayerNorm: mean and variance of each word over its features; eps is added to the variance,
-# which divides by the count.
+# **1.** LayerNorm: mean and variance of each word over its features. The variance divides by the count;
+# eps is added to it.
 # %% [markdown] zh
 # **1.** LayerNorm：每个词对自己的特征取均值和方差；方差除以个数，再加上 eps。
 # %% task
@@ -37,7 +37,7 @@ def layer_norm(x, eps):
 
 
 # %% [markdown] en
-# **2.** BatchNorm: the same of each feature, over all words of all sentences.
+# **2.** BatchNorm: the same for each feature, over all words of all sentences.
 # %% [markdown] zh
 # **2.** BatchNorm：对每个特征，在所有句子的所有词上做同样的事。
 # %% task
@@ -70,8 +70,8 @@ def rms_norm(x, eps):
 
 
 # %% [markdown] en
-# **The check.** Then: one number of the second sentence changes. In which norms does the first
-# sentence notice?
+# **The check.** Then one number of the second sentence changes. In which norms does the first
+# sentence change as well?
 # %% [markdown] zh
 # **检查。** 然后：改动第二个句子里的一个数。哪些归一化会让第一个句子也变？
 # %%

@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # Count the parameters of a Transformer
 #
-# `nn.Transformer(512, 8, 6, 6, 2048)` has 44,140,544 parameters. You find the formula, without looking
+# `nn.Transformer(512, 8, 6, 6, 2048)` has 44,140,544 parameters. You derive the formula without looking
 # at the weights.
 # %% [markdown] zh
 # # 数一数 Transformer 的参数
@@ -68,7 +68,7 @@ def parameters(d, encoder, decoder, d_ff):
 
 
 # %% [markdown] en
-# **The check.** The number of heads stands nowhere in the formula. Why?
+# **The check.** The number of heads does not appear in the formula. Why?
 # %% [markdown] zh
 # **检查。** 公式里没有头数。为什么？
 # %%

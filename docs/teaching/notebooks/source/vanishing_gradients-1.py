@@ -1,8 +1,8 @@
 # %% [markdown] en
 # # The gradient on its way back
 #
-# In a linear RNN, $h_t = W h_{t-1} + U x_t$, the gradient goes back by $W^\top$ at every step. You
-# carry it back yourself, and find the gain at which an error reaches 50 steps far.
+# In a linear RNN, $h_t = W h_{t-1} + U x_t$, the gradient is multiplied by $W^\top$ at every step
+# back. You propagate it back yourself, and find the gain at which an error reaches 50 steps back.
 # %% [markdown] zh
 # # 回传路上的梯度
 #
@@ -21,7 +21,7 @@ last = net.errors[-1]  # dJ/dh_T, shape (hidden,); the loss is that of the last 
 
 
 # %% [markdown] en
-# **1.** The norm of $\partial J/\partial h_t$ for $t = 1 \dots T$, from `last` alone.
+# **1.** Compute the norm of $\partial J/\partial h_t$ for $t = 1 \dots T$, from `last` alone.
 # %% [markdown] zh
 # **1.** 只用 `last`，求 $t = 1 \dots T$ 的 $\partial J/\partial h_t$ 的范数。
 # %% task
@@ -41,7 +41,7 @@ def norms(W, last, T):
 
 
 # %% [markdown] en
-# **2.** W is now orthogonal times a gain g, so a step multiplies the norm by exactly g. For which g
+# **2.** W is now an orthogonal matrix times a gain g, so a step multiplies the norm by exactly g. For which g
 # does one hundredth of the error arrive after exactly k steps?
 # %% [markdown] zh
 # **2.** 现在 W 是正交矩阵乘以增益 g，每一步恰好把范数乘以 g。

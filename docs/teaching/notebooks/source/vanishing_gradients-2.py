@@ -23,7 +23,7 @@ def measured(bias):
 
 
 # %% [markdown] en
-# **1.** The value of the gate at this bias, where its inputs add nothing.
+# **1.** Compute the value of the gate at this bias, if its inputs contribute nothing.
 # %% [markdown] zh
 # **1.** 输入不起作用时，这个偏置下门的取值。
 # %% task
@@ -34,8 +34,8 @@ def gate(bias):
 
 
 # %% [markdown] en
-# **2.** After how many steps has a product of such gates fallen to one hundredth? And which bias does
-# it take for k steps?
+# **2.** After how many steps has a product of such gates fallen to one hundredth? And which bias gives
+# k steps?
 # %% [markdown] zh
 # **2.** 这样的门连乘，多少步之后降到百分之一？要让它撑过 k 步，偏置应取多少？
 # %% task
@@ -54,8 +54,8 @@ def bias_for(k):
 
 
 # %% [markdown] en
-# **The check.** The gate is not the whole way: an error also goes from c over h into the gates of the
-# next step, and that way adds to it. By how much, and at which bias is it least?
+# **The check.** The gate is not the only path: an error also flows from c through h into the gates of
+# the next step, and that path adds to it. By how much, and at which bias is this smallest?
 # %% [markdown] zh
 # **检查。** 门不是全部的路：误差还会从 c 经过 h 进入下一步的各个门，这条路也带回一部分。
 # 带回多少？偏置取多少时最少？
