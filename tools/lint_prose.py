@@ -30,8 +30,10 @@ BANNED = {
     },
     "zh": {r"\d\s+%": "99.2%"},
 }  # fmt: skip
+_FRAME = ("home", "frame", "nav", "embed", "sketch", "room", "seats", "work", "problem", "reading",
+          "readout", "class_notebook")  # fmt: skip
 _EXEMPT_SECTIONS = ("course", "sources")
-_EXEMPT_KEYS = re.compile(r"\.(texts|control\.\w+\.options)\.|\.answer$|\.alt\.")
+_EXEMPT_KEYS = re.compile(r"\.(texts|control\.\w+\.options)\.|\.answer$|\.alt\.|\.five_texts")
 _MARKUP = re.compile(r"\$\$.*?\$\$|```.*?```|^\|.*$|^#+ .*$|<!--.*?-->|<[^>]+>", re.S | re.M)
 _SENTENCE = {
     "en": re.compile(r"(?<=[.?!])[\"”*)]*\s+(?=[*_(“\"]*[A-Z0-9$])"),
@@ -69,7 +71,7 @@ def _texts(slug: str, lang: str) -> Iterator[tuple[str, str]]:
     """Yield key or section, and text."""
     for key, value in catalogue(lang).items():
         first = key.split(".")[0]
-        own = first == slug if slug else first in ("home", "frame", "nav", "embed", "sketch")
+        own = first == slug if slug else first in _FRAME
         if own and not _EXEMPT_KEYS.search(f"{key}."[:-1]) and not _EXEMPT_KEYS.search(f"{key}."):
             for item in value if isinstance(value, list) else [value]:
                 if isinstance(item, str):
@@ -83,7 +85,7 @@ def _texts(slug: str, lang: str) -> Iterator[tuple[str, str]]:
 def _plain(text: str) -> str:
     """Return a text without tables, headings, code and displayed formulas; $x$ is one word."""
     plain = _MARKUP.sub("", text)
-    plain = re.sub(r"\$[^$]*\$", "x", plain)
+    plain = re.sub(r"\$[^$]*\$|\{[^}]*\}", "x", plain)
     return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", plain)
 
 

@@ -191,4 +191,4 @@ class Rooms:
 
 
 def _unknown() -> UserError:
-    return UserError("no_room", "There is no room with this code. Look at it once more.")
+    return UserError("no_room", "No room with this code. Please check it.")

@@ -504,7 +504,7 @@ def test_shared_text_is_hidden_from_projector_until_approved(room, author):
     expect(window.locator("blockquote")).to_have_text(HARMLESS)
     assert "onerror" not in teacher.page.content()  # the projector's page has not even got it
     window.get_by_role("button", name="Show to all").click()
-    expect(window.locator("body")).to_contain_text("No text waits")
+    expect(window.locator("body")).to_contain_text("No texts to read")
     chips[2].get_by_role("button", name="文字（1）").click()
     expect(chips[2].locator("bdi")).to_have_text(HARMLESS)
     visible.get_by_role("button", name="Texts (1)").click()

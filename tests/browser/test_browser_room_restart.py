@@ -94,7 +94,7 @@ def test_room_restores_teacher_and_votes_after_server_kill(school, own_server):
     put.get_by_role("button", name="Put it to the vote").click()
     first.locator(".seqviz-poll .option").nth(1).click()
     expect(put).to_contain_text("1 of 2")
-    teacher.locator(SHOWN).get_by_role("button", name="Close the door").click()
+    teacher.locator(SHOWN).get_by_role("button", name="Close the room to newcomers").click()
     until(first, "!state.door")
     before = {name: state(teacher, name) for name in ("ballot", "door", "place", "allowed")}
     names = [page.locator(f"{SHOWN} .name").inner_text() for page in (first, second)]
@@ -136,7 +136,7 @@ def test_room_restores_20_students_within_ten_seconds(school, own_server, silenc
         until(page, "state.ballot?.state === 'open'")
         number = state(page, "ballot.number")
         page.evaluate(f"{ROOM}.vote({number}, 1, {index % 3})")
-    teacher.locator(SHOWN).get_by_role("button", name="Close the door").click()
+    teacher.locator(SHOWN).get_by_role("button", name="Close the room to newcomers").click()
     until(students[-1], "!state.door")
     until(teacher, "state.ballot.voted === 20")
     before = {name: state(teacher, name) for name in ("ballot", "door", "place", "allowed")}

@@ -261,7 +261,7 @@ def test_sketch_of_class_is_revealed_with_computed_line(visit, teacher):
     assert put.get_attribute("data-error") is None
     sketched = [json.loads(entry) for entry in messages if '"sketch"' in entry]
     assert [set(entry) for entry in sketched] == [{"kind", "number", "marks"}] * 2
-    put.get_by_role("button", name="Let the class draw anew").click()
+    put.get_by_role("button", name="Let the class draw again").click()
     expect(own.locator(".pad")).to_be_visible()
     expect(put.locator(".class-sketches")).to_have_count(0)
     assert traces(own) == 1
