@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
-from string import Formatter
 from typing import Any
 
 import pytest
@@ -84,16 +83,16 @@ def draw(slug: str) -> None:
         host.upload("csv")
         host.pick("column", ("a", "b"), 0)
     positions = tuple(declared.benches)
-    components.lazy_load("near", declared.record.slug, positions, (), "whole", lambda names: None)
+    nothing = lambda names: None  # noqa: E731
+    components.lazy_load(
+        "near", declared.record.slug, positions, (), "whole", nothing, ["predict.x"], nothing
+    )
     for exercise in declared.exercises.values():
         questions.ask(words, f"{declared.record.code}.exercise.{exercise.name}", exercise)
     for name in declared.sketches:
         questions.sketch(words, f"{declared.record.code}.sketch.{name}", name, presenting=False)
-    for key in text.table(f"{slug}.predict"):
-        name, _, part = key.partition(".")
-        if part == "reveal":
-            fields = {field for _, field, _, _ in Formatter().parse(text(f"{slug}.predict.{key}"))}
-            questions.predict(words, f"predict.{name}", name, dict.fromkeys(fields - {None}, 0.5))
+    for name, question in declared.questions.items():
+        questions.predict(words, f"predict.{name}", question, declared.benches[question.bench])
 
 
 def clickable(declaration: type[Any]) -> Iterator[output.ClickBindings]:
@@ -244,7 +243,16 @@ anything = strategies.recursive(
     max_leaves=8,
 )
 locations = strategies.fixed_dictionaries({"x": leaves, "y": leaves})
-EVENT_NAMES = ("pick", "value", "commit", "visible", "settings", "theme", "no such event")
+EVENT_NAMES = (
+    "pick",
+    "value",
+    "commit",
+    "visible",
+    "answered",
+    "settings",
+    "theme",
+    "no such event",
+)
 
 
 def said(parameters: tuple[str, ...]) -> strategies.SearchStrategy[str]:

@@ -95,7 +95,7 @@ def hostile(slug: str, kind: str) -> list[dict[str, object]]:
             {"x": 1}, ["near"] * 3, "nan", "-0.0", "\ud800"]  # fmt: skip
     if kind.startswith("json"):
         states += [{kind: raw} for raw in RAW]
-        events = ("pick", "value", "commit", "visible", "settings", "theme")
+        events = ("pick", "value", "commit", "visible", "answered", "settings", "theme")
         states += [event(name, value) for name in events for value in payloads]
         names = {key.rpartition(".")[2] for key in keys(slug)}
         states += [event("settings", dict.fromkeys(names, value)) for value in (HUGE, None, "nan")]

@@ -123,6 +123,7 @@ WRONG = [
     (f"{NEAR}__events", event("visible", {"x": "a"})),
     (f"{NEAR}__events", event("visible", ["no such bench", 5, None])),
     (f"{NEAR}__events", event("visible", 10**400)),
+    (f"{NEAR}__events", event("answered", ["no such question", 5, None])),
     ("theme__events", event("theme", {"x": "a"})),
     ("theme", {"json_value": "[]"}),
 ]
