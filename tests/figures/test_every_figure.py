@@ -320,7 +320,7 @@ PLOTLY = (
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)
-def test_a_figure_keeps_all_conventions(example: Example):
+def test_figure_follows_all_conventions(example: Example):
     rendered = {name: example.figure(style) for name, style in STYLES.items()}
     broken = []
     if isinstance(rendered["light"], str):  # HTML: a text colored by numbers
@@ -335,19 +335,19 @@ def test_a_figure_keeps_all_conventions(example: Example):
     assert not broken, "\n".join(broken)
 
 
-def test_every_figure_function_has_an_example():
+def test_figure_functions_all_have_examples():
     visible = {example.draw for example in examples()}
     lacking = [f"{f.__module__}.{f.__name__}" for f in functions() if f not in visible]
     assert not lacking
     assert len(functions()) > 50
 
 
-def test_names_of_examples_are_their_own():
+def test_example_names_are_unique():
     names = [example.name for example in examples()]
     assert len(names) == len(set(names))
 
 
-def test_a_figure_does_not_depend_on_who_imported_what(monkeypatch):
+def test_figure_ignores_default_plotly_template(monkeypatch):
     """Importing Streamlit changes Plotly's default template for the whole process.
 
     The page, the notebook and the exported file would then differ, and a file would carry colors
@@ -387,7 +387,7 @@ class Collector(HTMLParser):
             self.scripts.append(data)
 
 
-def test_markup_in_a_unit_cannot_leave_its_script_in_a_standalone_page():
+def test_html_export_escapes_markup_in_unit():
     """Plotly itself shows a few tags as formatting and the rest as text; the page is ours."""
     page = export.html(with_unit(UNIT)).decode()
     parsed = Collector()
@@ -396,6 +396,6 @@ def test_markup_in_a_unit_cannot_leave_its_script_in_a_standalone_page():
     assert not [script for script in parsed.scripts if script.strip().startswith("alert")]
 
 
-def test_markup_in_a_unit_stays_in_the_axis_name():
+def test_figure_keeps_unit_markup_in_axis_title():
     named = title(with_unit("<b>&").axis("y"))
     assert named.endswith("(<b>&)") or named.endswith("(&lt;b&gt;&amp;)")

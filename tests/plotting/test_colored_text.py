@@ -47,7 +47,7 @@ def colors(page: Page) -> list[tuple[tuple[int, ...], float]]:
     return [(tuple(int(m[k]) for k in (1, 2, 3)), float(m[4])) for m in results if m]
 
 
-def test_everything_is_escaped_and_still_there():
+def test_colored_text_escapes_hostile_pieces():
     page = drawn(HOSTILE, np.linspace(0, 1, 5), selected=2, unknown=[True] * 5)
     assert [tag for tag, _ in page.tags] == ["div", *["span"] * 5]
     assert page.text == "".join(HOSTILE)
@@ -67,14 +67,14 @@ def test_everything_is_escaped_and_still_there():
         ([-4, -2, 0, 2], True, [BELOW, BELOW, BELOW, ABOVE], [1, 0.5, 0, 0.5]),  # of the largest
     ],
 )
-def test_a_color_says_how_much(values, signed, hues, shares):
+def test_colored_text_opacity_matches_value(values, signed, hues, shares):
     result = colors(drawn("abcd"[: len(values)], values, signed))
     assert result == [(hue, STRONGEST * share) for hue, share in zip(hues, shares, strict=True)]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("color", [ABOVE, BELOW])
-def test_letters_are_readable_on_every_shade(theme, color):
+def test_colored_text_contrast_meets_wcag(theme, color):
     page = [int(BACKGROUNDS[theme][k : k + 2], 16) for k in (1, 3, 5)]
     for alpha in STRONGEST * np.array([0.25, 0.5, 0.75, 1.0]):
         mixed = [round(alpha * c + (1 - alpha) * b) for c, b in zip(color, page, strict=True)]
@@ -82,21 +82,21 @@ def test_letters_are_readable_on_every_shade(theme, color):
         assert contrast(PALETTES[theme].truth, shade) >= 4.5
 
 
-def test_line_breaks_break_the_line_and_are_seen():
+def test_colored_text_shows_line_breaks():
     page = drawn(["a", "\n", "b", "\r\n"], [0, 1, 0, 1])
     assert page.text == "a↵\nb↵\n"
     assert "white-space:pre-wrap" in (page.tags[0][1]["style"] or "")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_unknown_pieces_are_dotted_and_said(lang):
+def test_colored_text_marks_unknown_pieces(lang):
     page = drawn("ab", [0, 1], unknown=[False, True], style=Style(lang=lang))
     assert ["dotted" in (span["style"] or "") for span in page.spans] == [False, True]
     message = Text(lang)("figure.unknown_symbol")
     assert [message in (span["title"] or "") for span in page.spans] == [False, True]
 
 
-def test_one_piece_is_outlined():
+def test_colored_text_outlines_selected_piece():
     page = drawn("abc", [0, 0, 0], selected=2)
     outlined = ["outline" in (span["style"] or "") for span in page.spans]
     assert outlined == [False, True, False]
@@ -104,7 +104,7 @@ def test_one_piece_is_outlined():
 
 
 @pytest.mark.parametrize("signed", [True, False])
-def test_extremes(signed):
+def test_colored_text_accepts_empty_or_nan_and_rejects_bad_length(signed):
     assert drawn([], [], signed).spans == []
     for value in (0.0, np.nan, 7.0):
         page = drawn(["中"], [value], signed)
@@ -114,7 +114,7 @@ def test_extremes(signed):
         colored_text("abc", np.zeros(2), signed, "f")
 
 
-def test_any_code_point_can_be_shown():
+def test_colored_text_accepts_any_code_point():
     strange = ["\x00", "\x1b", "\ud800", "\u202e", "e\u0301", "👩‍👩‍👧", "\ufffe"]
     source = colored_text(strange, np.zeros(len(strange)), False, "f")
     source.encode("utf-8")
@@ -124,7 +124,7 @@ def test_any_code_point_can_be_shown():
     assert "e\u0301👩‍👩‍👧" in page.text
 
 
-def test_the_selected_piece_alone_is_another_one():
+def test_colored_text_selection_changes_only_selected_piece():
     pieces, values = list("abc"), np.array([0.1, 0.2, 0.3])
     item, other, none = (colored_text(pieces, values, False, "f", k) for k in (1, 3, None))
     assert [p.count("outline") for p in (item, other, none)] == [1, 1, 0]

@@ -17,7 +17,7 @@ HEX = re.compile(r"#([0-9a-fA-F]{6})\b")
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda item: item.name)
-def test_every_figure_prints_in_grays_and_lines_stay_apart(example):
+def test_grayscale_removes_color_and_keeps_lines_distinct(example):
     rendered = example.figure(style=Style(LIVE))
     if not isinstance(rendered, Figure):
         return  # Vega's: its page takes the color out
@@ -36,7 +36,7 @@ def test_every_figure_prints_in_grays_and_lines_stay_apart(example):
     gray.plotly()  # it is still a figure of Plotly's
 
 
-def test_a_scale_with_two_signs_keeps_both_apart():
+def test_grayscale_keeps_signed_colorscale_distinct():
     signed = [[0, "rgba(43,108,196,1)"], [0.5, "rgba(43,108,196,0)"], [1, "rgba(214,104,20,1)"]]
     plain = [[0, "#00224e"], [0.5, "#7c7b78"], [1, "#fee838"]]
     figure = Figure([{"type": "heatmap", "colorscale": scale} for scale in (signed, plain)], {})

@@ -21,11 +21,11 @@ from seqviz.plotting.line_ends import spread
         ([100.0, 100.0, 100.0, 90.0, 36.0], 103.0, [91.0, 97.0, 103.0, 85.0, 36.0]),
     ],
 )
-def test_labels_stand_apart_and_near_their_lines(wanted, top, found):
+def test_spread_separates_labels_near_their_lines(wanted, top, found):
     assert spread(wanted, 6.0, *([] if top is None else [top])) == pytest.approx(found)
 
 
-def test_a_range_holds_its_values():
+def test_around_covers_values_with_nonempty_range():
     low, high = around(np.array([1.0, np.nan, 3.0]), np.array([2.0]))
     assert low < 1 < 3 < high
     for flat in (np.zeros(3), np.full(3, 5.0), np.full(2, np.nan)):

@@ -22,7 +22,7 @@ def interval(trace, along="y"):
     return values - error["arrayminus"], values + error["array"]
 
 
-def test_estimates_are_drawn_with_the_ends_of_their_intervals():
+def test_estimates_draw_interval_ends():
     mark = panel()
     estimate = mean_ci(VALUES)
     mark.estimates(estimate, "LSTM", LIGHT.lstm)
@@ -34,7 +34,7 @@ def test_estimates_are_drawn_with_the_ends_of_their_intervals():
     assert trace["error_y"]["color"] == LIGHT.lstm
 
 
-def test_series_stand_side_by_side_around_their_categories():
+def test_estimates_dodge_series_around_categories():
     mark = panel()
     for index in range(3):
         mark.estimates(VALUES[index], f"series {index}", LIGHT.series[index], dodge=(index, 3))
@@ -45,7 +45,7 @@ def test_series_stand_side_by_side_around_their_categories():
     assert not any("error_y" in trace for trace in mark.sheet.traces)  # no interval is known
 
 
-def test_estimates_leave_out_categories_and_show_samples():
+def test_estimates_skip_categories_and_show_samples():
     mark = panel()
     mark.estimates(mean_ci(VALUES), "GRU", LIGHT.gru, start=1, samples=VALUES.T)
     line, dots = mark.sheet.traces
@@ -57,7 +57,7 @@ def test_estimates_leave_out_categories_and_show_samples():
     assert dots["showlegend"] is False
 
 
-def test_sideways_estimates_have_their_intervals_along_x():
+def test_estimates_sideways_draw_intervals_along_x():
     mark = panel()
     estimate = mean_ci(VALUES)
     mark.estimates(estimate, "GRU", LIGHT.gru, sideways=True, samples=VALUES.T)
@@ -73,7 +73,7 @@ def test_sideways_estimates_have_their_intervals_along_x():
 
 
 @pytest.mark.parametrize(("mark", "along"), [("ranked_bars", "x"), ("token_bars", "y")])
-def test_bars_stand_in_the_order_of_their_axis(mark, along):
+def test_bars_follow_axis_order(mark, along):
     target = panel()
     estimate = mean_ci(VALUES)
     getattr(target, mark)(estimate, "mean", LIGHT.prediction)
@@ -87,7 +87,7 @@ def test_bars_stand_in_the_order_of_their_axis(mark, along):
     assert "error_y" not in plain
 
 
-def test_a_row_of_panels_fills_the_sheet_between_its_gaps():
+def test_sheet_row_fills_width_between_gaps():
     sheet = Sheet(Style())
     x, y = axes.axis("x"), axes.axis("y")
     left, middle, right = sheet.row((x, y), (x, y), (x, y), gaps=(0.2, 0.3, 0.6, 0.7))
@@ -102,7 +102,7 @@ def test_a_row_of_panels_fills_the_sheet_between_its_gaps():
     assert [words["text"] for words in titled.annotations] == ["a", "b"]
 
 
-def test_the_legend_has_each_name_once():
+def test_legend_lists_each_name_once():
     sheet = Sheet(Style())
     left, right = sheet.row(*[(axes.axis("x"), axes.axis("y"))] * 2, gaps=(0.4, 0.6))
     left.points([1], [1], "LSTM", LIGHT.lstm, legend=False)  # beside the line that has the name
@@ -113,7 +113,7 @@ def test_the_legend_has_each_name_once():
     assert named == ["LSTM", "GRU"]
 
 
-def test_a_chance_line_runs_across_the_axis_of_percent():
+def test_chance_line_spans_percent_axis():
     mark = panel()
     mark.chance_line()
     mark.chance_line(25, sideways=True)

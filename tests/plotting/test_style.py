@@ -77,7 +77,7 @@ def distance(left: str, right: str, observed: str) -> float:
     return float(np.linalg.norm(oklab(matrix @ linear(left)) - oklab(matrix @ linear(right))))
 
 
-def test_the_formulas_on_known_values():
+def test_color_formulas_match_known_values():
     assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
     assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)  # WCAG's own example
     white = oklab(linear("#FFFFFF"))
@@ -94,13 +94,13 @@ def test_the_formulas_on_known_values():
 
 @THEMES
 @pytest.mark.parametrize("role", [role for role in ROLES if role not in NOT_FOR_TEXT])
-def test_text_and_lines_stand_out(theme, role):
+def test_palette_roles_meet_text_contrast(theme, role):
     ratio = contrast(getattr(PALETTES[theme], role), BACKGROUNDS[theme])
     assert ratio >= 4.5, f"{role}: {ratio:.2f}"
 
 
 @THEMES
-def test_the_highlight_can_be_seen_and_the_grid_is_quiet(theme):
+def test_palette_highlight_is_visible_and_grid_is_subtle(theme):
     palette = PALETTES[theme]
     # A mark that carries meaning needs 3 : 1 (WCAG 2.2, 1.4.11).
     assert contrast(palette.highlight, BACKGROUNDS[theme]) >= 3
@@ -112,7 +112,7 @@ def test_the_highlight_can_be_seen_and_the_grid_is_quiet(theme):
 
 @THEMES
 @pytest.mark.parametrize("seen", list(BLINDNESS))
-def test_what_is_drawn_together_can_be_told_apart(theme, seen):
+def test_palette_pairs_are_distinguishable_with_color_blindness(theme, seen):
     """At least 0.05 in OKLab, some two and a half times a just noticeable difference (0.02).
 
     The networks of a lesson also differ by dash, marker or label; color alone never decides.
@@ -126,7 +126,7 @@ def test_what_is_drawn_together_can_be_told_apart(theme, seen):
     assert near[pair] >= 0.05, f"{pair}: {near[pair]:.3f}"
 
 
-def test_live_colors_are_streamlits_reserved_ones():
+def test_live_palette_matches_streamlit_category_colors():
     """The ten that Streamlit's own template gives to categories, in the same order."""
     from streamlit.elements.lib import streamlit_plotly_theme as theme
 
@@ -136,7 +136,7 @@ def test_live_colors_are_streamlits_reserved_ones():
 
 
 @THEMES
-def test_the_theme_is_the_palette_and_its_text_stands_out(theme):
+def test_theme_matches_palette_and_meets_text_contrast(theme):
     palette: Palette = PALETTES[theme]
     config = (ASSETS.parent / ".streamlit/config.toml").read_text("utf-8")
     section = tomllib.loads(config)["theme"][theme]
@@ -151,7 +151,7 @@ def test_the_theme_is_the_palette_and_its_text_stands_out(theme):
         assert contrast(sidebar["textColor"], sidebar["backgroundColor"]) >= 7
 
 
-def test_layouts_are_not_shared():
+def test_layout_returns_independent_copies():
     """A figure that changes its axis must not change the template of the next one."""
     item = layout(Style())
     item["xaxis"]["title"]["text"] = "changed"
@@ -173,6 +173,6 @@ def widths(style: Style) -> np.ndarray:
                      *(shape["line"]["width"] for shape in sheet.shapes)])  # fmt: skip
 
 
-def test_in_the_lecture_hall_lines_are_thicker_as_the_type_is_larger():
+def test_line_widths_scale_with_style():
     np.testing.assert_allclose(widths(Style()), [2, 3, 2, 1.6])
     np.testing.assert_allclose(widths(Style(scale=1.25)), [2.5, 3.75, 2.5, 2.0])

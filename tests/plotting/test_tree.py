@@ -17,13 +17,13 @@ TREE = Tree(
 )
 
 
-def test_the_likelier_child_stands_above_and_in_the_row_of_its_parent():
+def test_tree_layout_places_likelier_child_in_parent_row():
     rows, root = TREE.layout()
     assert rows.tolist() == [1, 3, 2, 1, 3]
     assert root == 1
 
 
-def test_a_part_has_all_that_leads_to_its_nodes():
+def test_tree_part_contains_ancestors_of_nodes():
     part, new = TREE.part([4, 2])
     assert part.names == ("a", "b", "c", "e")
     assert part.parent.tolist() == [-1, -1, 0, 1]
@@ -31,7 +31,7 @@ def test_a_part_has_all_that_leads_to_its_nodes():
     assert 3 not in new
 
 
-def test_a_line_goes_from_the_root_through_its_nodes_and_every_edge_is_drawn():
+def test_draw_tree_draws_every_edge_and_paths_from_root():
     sheet = Sheet(Style())
     panel = sheet.panel(axes.axis("depth"), axes.axis("row"))
     draw_tree(panel, TREE, "root", "node", "%{hovertext}", [
@@ -52,7 +52,7 @@ def test_a_line_goes_from_the_root_through_its_nodes_and_every_edge_is_drawn():
     assert [path.get("showlegend", True) for path in paths] == [True, True, False]
 
 
-def test_a_node_is_as_large_as_it_is_probable():
+def test_draw_tree_node_area_is_proportional_to_probability():
     sheet = Sheet(Style())
     panel = sheet.panel(axes.axis("depth"), axes.axis("row"))
     draw_tree(panel, TREE, "root", "node", "%{hovertext}", [])

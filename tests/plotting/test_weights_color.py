@@ -28,7 +28,7 @@ def pixels(tiles) -> np.ndarray:
     return unpacked(source).astype(int)
 
 
-def test_the_scale_is_cividis_at_the_root_of_a_weight():
+def test_weights_scale_is_cividis_of_square_root():
     scale = weights()
     positions = [color for color, _ in scale.colors]
     assert (positions[0], positions[-1], scale.low, scale.high) == (0, 1, 0, 1)
@@ -55,7 +55,7 @@ def test_the_scale_is_cividis_at_the_root_of_a_weight():
         ((1, 2, 57, 57), 56, 1),
     ],
 )
-def test_each_cell_is_a_block_of_its_color(shape, least, times, gap):
+def test_picture_draws_each_cell_as_colored_block(shape, least, times, gap):
     tiles = np.random.RandomState(0).uniform(size=shape).astype(np.float32)
     tiles.flags.writeable = False  # results are
     source, (high, wide) = picture(tiles, gap, least)
@@ -74,19 +74,19 @@ def test_each_cell_is_a_block_of_its_color(shape, least, times, gap):
         assert not tile[:, width * times :, 3].any()
 
 
-def test_neighbors_among_small_weights_can_be_told_apart():
+def test_picture_distinguishes_small_weights():
     image = pixels([[[[0, 0.001, 0.01, 0.05, 0.2, 0.5, 1]]]])
     assert np.abs(np.diff(image[0, :, :3], axis=0)).sum(1).min() > 10
 
 
-def test_weights_a_little_outside_are_those_at_the_ends():
+def test_picture_clamps_weights_outside_range():
     image = pixels([[[[-1e-7, 0, 1, 1 + 1e-6]]]])
     assert (image[0, 0] == image[0, 1]).all()
     assert (image[0, 2] == image[0, 3]).all()
     assert (image[..., 3] == 255).all()
 
 
-def test_one_byte_a_pixel_and_compressed():
+def test_picture_is_compressed_below_quarter_byte_per_pixel():
     tiles = np.random.RandomState(0).gamma(0.1, size=(30, 9, 24, 24)).clip(0, 1)
     source, (high, wide) = picture(tiles.astype(np.float32), 2, 56)
     assert len(source) < 4 / 3 * 0.25 * (30 * high) * (9 * wide)  # in base64

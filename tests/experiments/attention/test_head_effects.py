@@ -33,7 +33,7 @@ def one_by_one(name, text, layers, heads, of):
     )  # fmt: skip
 
 
-def test_encoder_heads_one_by_one(encoder_run):
+def test_each_head_matches_single_ablations_of_encoder(encoder_run):
     result, _ = encoder_run
     assert (result.decoder, result.fraction) == (False, 1)
     expected = one_by_one("minilm", SENTENCE, 6, 12, lambda change: 1 - change.sentence)
@@ -42,7 +42,7 @@ def test_encoder_heads_one_by_one(encoder_run):
     assert expected.max() > 1e-3
 
 
-def test_decoder_heads_one_by_one(shallow, decoder_run):
+def test_each_head_matches_single_ablations_of_decoder(shallow, decoder_run):
     result, _ = decoder_run
     assert (result.decoder, result.fraction) == (True, 1)
     expected = one_by_one("smollm2", PROMPT, shallow.card.layers, 9, lambda change: change.bits)
@@ -53,7 +53,7 @@ def test_decoder_heads_one_by_one(shallow, decoder_run):
 
 
 @pytest.mark.parametrize("run", ["encoder_run", "decoder_run"])
-def test_reports_grow_and_are_not_changed_afterwards(run, request):
+def test_each_head_reports_immutable_growing_records(run, request):
     """Once a layer of each pass, so that it can be stopped; whole layers, from the first."""
     result, reports = request.getfixturevalue(run)
     layers = result.change.shape[0]
@@ -69,7 +69,7 @@ def test_reports_grow_and_are_not_changed_afterwards(run, request):
 @pytest.mark.parametrize(
     ("name", "text", "after"), [("minilm", SENTENCE, 8), ("smollm2", PROMPT, 1)]
 )
-def test_giving_up_leaves_the_shared_model_as_it_was(name, text, after, request):
+def test_each_head_leaves_shared_model_unchanged_on_cancel(name, text, after, request):
     model = request.getfixturevalue(name)
     tokens = texts.tokens(model, text)
     before = forward_cache.forward(model, tokens)
@@ -88,7 +88,7 @@ def test_giving_up_leaves_the_shared_model_as_it_was(name, text, after, request)
     np.testing.assert_array_equal(before.vectors, again.vectors)
 
 
-def test_nothing_but_the_models_own_tokens(minilm):
+def test_each_head_returns_finite_changes_for_empty_text(minilm):
     result, _ = reported(each_head, "minilm", "")  # [CLS] and [SEP]
     assert np.isfinite(result.change).all()
     assert result.change.min() >= 0

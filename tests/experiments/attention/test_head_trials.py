@@ -20,7 +20,7 @@ SENTENCE = "AI and ML course is interesting and easy!"
 SAME = {"rtol": 0, "atol": 2e-6}  # float32 sums of the same numbers
 
 
-def test_pronouns_by_the_librarys_own_attention(minilm, monkeypatch):
+def test_try_heads_pronoun_matches_eager_attention(minilm, monkeypatch):
     monkeypatch.setattr(head_trials, "PAIRS", PAIRS[:2])
     result, payload = reported(try_heads, hypothesis="pronoun", model="minilm")
     assert [share for share, _ in payload] == [0.5, 1.0]
@@ -35,7 +35,8 @@ def test_pronouns_by_the_librarys_own_attention(minilm, monkeypatch):
     np.testing.assert_allclose(result.share[1], (parts[0] + 1 - parts[1]) / 2, 1e-4, 1e-5)
 
 
-def test_a_decoder_has_not_read_the_word_that_decides(smollm2, monkeypatch):
+def test_try_heads_pronoun_share_is_half_for_decoder(smollm2, monkeypatch):
+    """A decoder has not yet read the word that decides what the pronoun refers to."""
     monkeypatch.setattr(head_trials, "PAIRS", PAIRS[:1])
     result, _ = reported(try_heads, hypothesis="pronoun", model="smollm2")
     assert result.decoder
@@ -43,7 +44,7 @@ def test_a_decoder_has_not_read_the_word_that_decides(smollm2, monkeypatch):
     np.testing.assert_allclose(result.share, 0.5, rtol=0, atol=1e-6)
 
 
-def test_the_token_before_is_the_habit_of_that_name(minilm, monkeypatch):
+def test_try_heads_previous_matches_mosaic_habit(minilm, monkeypatch):
     monkeypatch.setattr(head_trials, "SENTENCES", 3)
     result, _ = reported(try_heads, hypothesis="previous", model="minilm")
     for index, sentence in enumerate(sentiment_split()[1].texts[:3]):
@@ -53,7 +54,7 @@ def test_the_token_before_is_the_habit_of_that_name(minilm, monkeypatch):
     assert result.even == pytest.approx(np.mean(even))
 
 
-def test_repeated_tokens_find_the_induction_heads_of_a_decoder(smollm2, monkeypatch):
+def test_try_heads_repeated_matches_attention_and_finds_induction(smollm2, monkeypatch):
     monkeypatch.setattr(head_trials, "COPIES", 1)
     result, _ = reported(try_heads, hypothesis="repeated", model="smollm2")
     copy = np.random.RandomState(0).choice(head_trials.ordinary(smollm2), 20, replace=False)
@@ -66,13 +67,13 @@ def test_repeated_tokens_find_the_induction_heads_of_a_decoder(smollm2, monkeypa
     assert result.even == pytest.approx(np.mean([1 / (20 + i + 1) for i in range(19)]))
 
 
-def test_another_hypothesis_is_refused(minilm):
+def test_try_heads_rejects_unknown_hypothesis(minilm):
     with pytest.raises(ValueError, match="pronoun, previous, repeated, not 'gender'"):
         try_heads("gender", "minilm")
 
 
 @pytest.mark.parametrize("model", ["minilm", "smollm2"])
-def test_weights_times_the_norms_of_the_values(model, request):
+def test_attention_by_value_matches_weights_times_value_norms(model, request):
     """Second implementation: the values that the network's own projection gives."""
     loaded = request.getfixturevalue(model)
     observed = {}
@@ -99,7 +100,7 @@ def test_weights_times_the_norms_of_the_values(model, request):
     np.testing.assert_allclose(parts.carried, visible.weights, 1e-4, 1e-6)
 
 
-def test_mean_outputs_and_heads_put_at_them(minilm, monkeypatch):
+def test_mean_outputs_and_mean_ablation_match_hooks(minilm, monkeypatch):
     """Second implementation: hooks on the input of the output projection of the own network."""
     monkeypatch.setattr(head_effects, "SENTENCES", 2)
     result, payload = reported(mean_outputs, model="minilm")

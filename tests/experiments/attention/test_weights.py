@@ -24,7 +24,7 @@ def model(request):
     return request.getfixturevalue(request.param)
 
 
-def test_text(model):
+def test_mosaic_text_matches_tokens_and_card(model):
     name, card = model.card.name, model.card
     result = attention.mosaic(name, SENTENCE).text
     tokens = texts.tokens(model, SENTENCE)
@@ -38,7 +38,7 @@ def test_text(model):
     assert pair.second == (11 if card.kind == "encoder" else 0)
 
 
-def test_count(model):
+def test_count_matches_tokens_or_returns_maximum(model):
     assert attention.count(model.card.name, SENTENCE) == len(texts.tokens(model, SENTENCE).ids)
     assert (
         attention.count("bert", SENTENCE) == texts.MAX_TEXT_TOKENS
@@ -48,7 +48,7 @@ def test_count(model):
     )
 
 
-def test_mosaic_is_the_weights_or_reduced_and_says_by_how_much(model):
+def test_mosaic_tiles_match_weights_or_reduced_weights(model):
     name = model.card.name
     result = attention.mosaic(name, SENTENCE)
     full = forward_cache.read(name, SENTENCE)
@@ -65,7 +65,7 @@ def test_mosaic_is_the_weights_or_reduced_and_says_by_how_much(model):
 
 
 @pytest.mark.parametrize(("layer", "head"), [(3, 7), (99, 99)])
-def test_head(model, layer, head):
+def test_head_matches_forward_weights_and_clamps_index(model, layer, head):
     """Beyond the last is the last."""
     result = attention.head(model.card.name, SENTENCE, layer=layer, head=head)
     layer, head = min(layer, model.card.layers - 1), min(head, model.card.heads - 1)
@@ -76,7 +76,7 @@ def test_head(model, layer, head):
     assert (result.layer, result.head) == (layer, head)
 
 
-def test_averages(model):
+def test_average_matches_layer_mean_total_mean_and_rollout(model):
     name, weights = model.card.name, forward_cache.read(model.card.name, SENTENCE).weights
     paths = patterns.rollout(weights)
     for over, layer, expected, named in (
@@ -98,7 +98,7 @@ def test_averages(model):
 
 
 @pytest.mark.parametrize(("layer", "head"), [(0, 0), (99, 99)])
-def test_parts_fit_together(model, layer, head):
+def test_parts_are_consistent_with_attention_formula(model, layer, head):
     result = attention.parts(model.card.name, SENTENCE, layer=layer, head=head)
     q, k = result.queries.astype(float), result.keys.astype(float)
     d_k = model.network.config.hidden_size // model.card.heads
@@ -116,7 +116,7 @@ def test_parts_fit_together(model, layer, head):
     np.testing.assert_allclose(result.weights, full.weights[layer, head], 0, 1e-6)
 
 
-def test_queries_and_keys_of_an_encoder_are_its_projections(minilm):
+def test_parts_queries_and_keys_match_encoder_projections(minilm):
     """Second implementation: the embedding times the rows of Q and K of one head, plus bias."""
     result = attention.parts("minilm", SENTENCE, layer=0, head=5)
     own = minilm.network.encoder.layer[0].attention.self
@@ -156,7 +156,7 @@ def changed(model, text, off, masking):
     ("off", "masking"),
     [*((off, forward_cache.OWN) for off in SWITCHED), *(((), masking) for masking in MASKINGS)],
 )
-def test_what_a_change_says(model, off, masking):
+def test_change_matches_second_forward_pass(model, off, masking):
     name, decoder = model.card.name, model.card.kind == "decoder"
     result = (attention.ablate(name, SENTENCE, OTHER, off) if off
              else attention.masked(name, SENTENCE, masking))  # fmt: skip
@@ -189,7 +189,7 @@ def test_what_a_change_says(model, off, masking):
 
 
 @pytest.mark.parametrize("other", ["", OTHER])
-def test_nothing_switched_off_changes_nothing(model, other):
+def test_change_is_zero_without_ablation_or_mask(model, other):
     for result in (
         attention.ablate(model.card.name, SENTENCE, other),
         attention.masked(model.card.name, SENTENCE, Masking("own")),
@@ -203,13 +203,13 @@ def test_nothing_switched_off_changes_nothing(model, other):
             np.testing.assert_array_equal(result.pair[0], result.pair[1])  # nan without another
 
 
-def test_a_head_named_twice_is_off_once(minilm):
+def test_ablate_counts_duplicate_head_once(minilm):
     once, twice = (attention.ablate("minilm", SENTENCE, off=n * ((2, 5),)) for n in (1, 2))
     np.testing.assert_array_equal(once.moved, twice.moved)
     assert twice.off == 1
 
 
-def test_the_shared_model_is_as_before(model):
+def test_ablate_and_masked_leave_shared_model_unchanged(model):
     tokens = texts.tokens(model, SENTENCE)
     before = forward_cache.forward(model, tokens)
     attention.ablate(model.card.name, SENTENCE, off=SWITCHED[1])
@@ -219,7 +219,7 @@ def test_the_shared_model_is_as_before(model):
     np.testing.assert_array_equal(before.vectors, after.vectors)
 
 
-def test_no_such_head(model):
+def test_ablate_rejects_unknown_head(model):
     """The last one is one."""
     layers, heads = model.card.layers, model.card.heads
     for layer, head in ((layers, 0), (0, heads), (-1, 0), (0, -1)):
@@ -232,7 +232,7 @@ def test_no_such_head(model):
     assert attention.ablate(model.card.name, SENTENCE, off=last).moved.max() > 0
 
 
-def test_the_capital_of_france(smollm2):
+def test_ablate_next_token_matches_logits_for_capital_prompt(smollm2):
     result = attention.ablate("smollm2", PROMPT)
     logits = smollm2.run(lambda net, position: net(torch.tensor(result.text.ids[None])).logits)
     p = logits[0, -1].double().softmax(-1).numpy()
@@ -249,9 +249,7 @@ def test_the_capital_of_france(smollm2):
 
 
 @pytest.mark.parametrize(("model", "kind"), [("smollm2", "causal"), ("minilm", "none")])
-def test_the_models_own_mask_by_another_name_is_read_once(
-    model, kind, smollm2, minilm, monkeypatch
-):
+def test_masked_reuses_cached_pass_for_equivalent_mask(model, kind, smollm2, minilm, monkeypatch):
     text = f"A text that nobody has read before, {model}."
     attention.mosaic(model, text)
     monkeypatch.setattr(forward_cache, "forward", None)  # another pass would fail
@@ -261,7 +259,7 @@ def test_the_models_own_mask_by_another_name_is_read_once(
     assert attention.head(model, text, "", 1, 2, Masking(kind)).weights.shape[0] > 5
 
 
-def test_taking_a_head_apart_stops_after_its_layer(smollm2, monkeypatch):
+def test_parts_stops_forward_pass_after_requested_layer(smollm2, monkeypatch):
     text, done = "Only as far as it must.", []
     attention.mosaic("smollm2", text)
     begin = forward_cache.forward

@@ -41,7 +41,7 @@ def mean_vector(network, minilm, text, name):
     return passed(network, tokens, allowed(len(tokens.ids), name))[1].mean(0)
 
 
-def test_sentiment_equals_the_librarys_with_the_same_mask(minilm, run):
+def test_direction_sentiment_matches_library_with_same_mask(minilm, run):
     result, _ = run
     head, network = heads.standard_head("minilm", "mean"), eager(minilm)
     for row, name in enumerate(DIRECTIONS):
@@ -54,7 +54,7 @@ def test_sentiment_equals_the_librarys_with_the_same_mask(minilm, run):
     assert np.abs(result.probability[1] - result.probability[2]).max() > 0.1
 
 
-def test_refitted_heads_are_fitted_on_vectors_of_the_same_way(minilm, run):
+def test_direction_refits_heads_on_vectors_of_same_direction(minilm, run):
     result, _ = run
     np.testing.assert_array_equal(result.refitted[0], result.probability[0])
     network, train = eager(minilm), features.parts()["train"]
@@ -74,7 +74,7 @@ def test_refitted_heads_are_fitted_on_vectors_of_the_same_way(minilm, run):
     assert np.abs(result.refitted[1] - result.probability[1]).max() > 0.05
 
 
-def test_ranks_one_by_one(minilm, run):
+def test_direction_ranks_match_single_passes(minilm, run):
     result, _ = run
     assert result.rank.shape == (3, COUNT)
     guesser = fill_head.head("minilm")
@@ -97,7 +97,7 @@ def test_ranks_one_by_one(minilm, run):
     assert (result.rank[0] != result.rank[1]).any()
 
 
-def test_one_hidden_token_a_sentence(minilm):
+def test_one_hidden_masks_one_token_per_sentence(minilm):
     ids = tokenize(minilm, ("", *TEXTS[:4]))
     masked, positions, truth = direction._one_hidden(minilm, ids, 1)
     assert [len(item) for item in positions] == [0, 1, 1, 1, 1]  # nothing to hide in an empty text

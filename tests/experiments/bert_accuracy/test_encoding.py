@@ -41,7 +41,7 @@ def through(library, ids, real, mask=None):
     return hidden[real.argmax()], hidden[real].mean(0), output.pooler_output[0].numpy()
 
 
-def test_tokens_are_the_tokenizers_own_and_cut_between_the_marks(minilm):
+def test_tokenize_matches_tokenizer_and_truncates_inside_cls_and_sep(minilm):
     results = encoding.tokenize(minilm, ["good film", "bad " * 100], 8)
     cls, sep = minilm.tokenizer.cls_token_id, minilm.tokenizer.sep_token_id
     assert results[0].tolist() == minilm.tokenizer("good film")["input_ids"]
@@ -50,7 +50,7 @@ def test_tokens_are_the_tokenizers_own_and_cut_between_the_marks(minilm):
     assert results[1][-1] == sep
 
 
-def test_buckets_hold_every_sentence_once_and_like_lengths():
+def test_buckets_contain_each_sentence_once_sorted_by_length():
     lengths = np.random.RandomState(0).randint(3, 60, 150)
     results = encoding.buckets(lengths, 32)
     assert sorted(np.concatenate(results)) == list(range(150))
@@ -59,7 +59,7 @@ def test_buckets_hold_every_sentence_once_and_like_lengths():
         assert lengths[entry].max() <= lengths[following].min()
 
 
-def test_padding_stands_where_it_was_asked_for():
+def test_pad_places_padding_on_requested_side():
     sentences = (np.array([5, 6, 7]), np.array([8]))
     right = encoding.pad(sentences, 0, "right", 4)
     assert right.ids.tolist() == [[5, 6, 7, 0], [8, 0, 0, 0]]
@@ -68,7 +68,7 @@ def test_padding_stands_where_it_was_asked_for():
     assert left.real.tolist() == [[True, True, True], [False, False, True]]
 
 
-def test_vectors_are_those_of_each_sentence_alone(minilm, library, ids):
+def test_vectors_match_single_sentence_passes(minilm, library, ids):
     alone = [through(library, item, np.ones(len(item), bool)) for item in ids]
     close(encoding.vectors(minilm, ids), *zip(*alone, strict=True))
     close(encoding.vectors(minilm, ids, length=100), *zip(*alone, strict=True))
@@ -76,7 +76,7 @@ def test_vectors_are_those_of_each_sentence_alone(minilm, library, ids):
 
 @pytest.mark.parametrize("side", ["right", "left"])
 @pytest.mark.parametrize("told", [True, False])
-def test_padding_told_and_untold(minilm, library, ids, side, told):
+def test_vectors_match_library_with_and_without_attention_mask(minilm, library, ids, side, told):
     batch = encoding.pad(ids[:4], minilm.tokenizer.pad_token_id, side, 80)
     rows = []
     for row, real in zip(batch.ids, batch.real, strict=True):
@@ -88,7 +88,7 @@ def test_padding_told_and_untold(minilm, library, ids, side, told):
         assert np.abs(result.mean - encoding.vectors(minilm, ids[:4]).mean).max() > 0.01
 
 
-def test_the_work_tells_how_far_it_is_and_can_be_left(minilm, ids):
+def test_vectors_reports_progress_and_cancels(minilm, ids):
     shares = []
     encoding.vectors(minilm, ids, report=shares.append, length=64)
     assert shares == sorted(shares)

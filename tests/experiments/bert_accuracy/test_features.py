@@ -42,7 +42,7 @@ def same(a: features.Features, b: features.Features) -> None:
     assert a.seconds == b.seconds
 
 
-def test_the_parts_are_the_split_of_the_sentences():
+def test_parts_match_sentiment_split():
     train, test = sentiment_split()
     parts = features.parts()
     assert [len(parts[part].texts) for part in features.SPLITS] == [7272, 800, 2000]
@@ -52,7 +52,7 @@ def test_the_parts_are_the_split_of_the_sentences():
     assert (positive == train.positive).all()
 
 
-def test_computed_once_then_from_memory_then_from_disk(fresh):
+def test_features_computes_once_then_reads_memory_then_disk(fresh):
     computed = features.features("tiny", "test", FIRST)
     assert computed.origin == "computed"
     assert computed.vectors.mean.shape == (FIRST, 16)
@@ -65,7 +65,7 @@ def test_computed_once_then_from_memory_then_from_disk(fresh):
         read.vectors.mean[0] = 0  # shared by all students
 
 
-def test_what_is_on_disk_is_recalled_and_nothing_is_computed(fresh, monkeypatch):
+def test_recall_loads_from_disk_without_computing(fresh, monkeypatch):
     features.recall("tiny")
     assert not features._kept
     sentences = {
@@ -85,7 +85,7 @@ def test_what_is_on_disk_is_recalled_and_nothing_is_computed(fresh, monkeypatch)
         assert not result.vectors.cls.flags.writeable
 
 
-def test_a_damaged_file_is_not_recalled(fresh, monkeypatch):
+def test_recall_skips_damaged_file(fresh, monkeypatch):
     sentences = dict.fromkeys(features.SPLITS, Labeled(("good", "bad"), np.array([True, False])))
     monkeypatch.setattr(features, "parts", lambda: sentences)
     features.make("tiny")
@@ -106,7 +106,7 @@ def flipped(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("damage", [truncated, flipped, lambda _: b"", lambda _: b"PK\3\4 no"])
-def test_a_damaged_file_is_made_anew(fresh, damage):
+def test_features_recomputes_damaged_file(fresh, damage):
     computed = features.features("tiny", "test", FIRST)
     (path,) = files()
     full = path.read_bytes()
@@ -119,13 +119,13 @@ def test_a_damaged_file_is_made_anew(fresh, damage):
     assert features.features("tiny", "test", FIRST).origin == "disk"
 
 
-def test_a_folder_that_cannot_be_written_only_means_no_cache(fresh):
+def test_features_computes_without_cache_if_folder_is_unwritable(fresh):
     store.cache().mkdir(parents=True, exist_ok=True)
     (store.cache() / "features").write_text("in the way")
     assert features.features("tiny", "test", FIRST).origin == "computed"
 
 
-def test_a_disk_that_fills_up_leaves_nothing_behind(fresh, monkeypatch):
+def test_features_leaves_no_file_on_full_disk(fresh, monkeypatch):
     def full(path, **arrays):
         Path(path).write_bytes(b"half")
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -136,7 +136,7 @@ def test_a_disk_that_fills_up_leaves_nothing_behind(fresh, monkeypatch):
     assert files() == []
 
 
-def test_other_weights_and_other_sentences_have_other_files(fresh, monkeypatch):
+def test_features_path_depends_on_weights_and_sentences(fresh, monkeypatch):
     paths = {features._path("tiny", part, count) for part in features.SPLITS for count in (5, 6)}
     before = store.stored("tiny")
     changed = {**before.files, "model.safetensors": "0" * 64}
@@ -157,7 +157,7 @@ def _rest(stored_model: store.StoredModel, changed: dict[str, str]):
     )
 
 
-def test_work_that_was_left_keeps_nothing_and_the_next_one_can_begin(fresh):
+def test_features_stores_nothing_on_cancel_and_can_restart(fresh):
     def leave(share):
         raise CancelledError
 
@@ -167,7 +167,7 @@ def test_work_that_was_left_keeps_nothing_and_the_next_one_can_begin(fresh):
     assert features.features("tiny", "test", FIRST).origin == "computed"
 
 
-def test_two_who_ask_at_once_wait_for_one_computation(fresh, monkeypatch):
+def test_features_computes_once_for_concurrent_callers(fresh, monkeypatch):
     calls, vectors = [], encoding.vectors
 
     def counted(*args, **keywords):
@@ -181,7 +181,7 @@ def test_two_who_ask_at_once_wait_for_one_computation(fresh, monkeypatch):
     assert results[0] is results[1]
 
 
-def test_the_job_makes_all_parts_and_says_how_far_it_is(fresh, monkeypatch):
+def test_make_computes_all_parts_and_reports_progress(fresh, monkeypatch):
     few = {
         part: Labeled(labeled.texts[:40], labeled.positive[:40])
         for part, labeled in features.parts().items()

@@ -66,7 +66,7 @@ def states(network, ids):
 CLOSE = {"atol": 1e-5, "rtol": 1e-5}
 
 
-def test_low_rank_equals_peft(minilm, found, folder):
+def test_fill_head_lora_matches_peft(minilm, found, folder):
     from peft import LoraConfig, inject_adapter_in_model
 
     targets = list(fill_file.linear(minilm.network))
@@ -89,7 +89,7 @@ def test_low_rank_equals_peft(minilm, found, folder):
 
 
 @pytest.mark.parametrize("embedding", [False, True])
-def test_scores_written_out(minilm, embedding):
+def test_fill_in_scores_match_explicit_formula(minilm, embedding):
     result = fill_file.tensors(minilm.network, embedding)
     network = adapted.with_shipped_head(minilm.network, result, SCALE)
     v = torch.randn(7, 384, generator=torch.Generator().manual_seed(1))
@@ -104,7 +104,7 @@ def test_scores_written_out(minilm, embedding):
     torch.testing.assert_close(network.fill_in(v).double(), h @ E.T + t["bias"], **CLOSE)
 
 
-def test_the_shared_model_stays_as_it_is_and_is_shared(minilm, folder):
+def test_fill_head_shares_model_weights_without_changing_them(minilm, folder):
     before = {name: p.clone() for name, p in minilm.network.named_parameters()}
     guesser = fill_head.head("minilm")
     assert fill_head.head("minilm") is guesser
@@ -120,7 +120,7 @@ def test_the_shared_model_stays_as_it_is_and_is_shared(minilm, folder):
     assert not guesser.network.training
 
 
-def test_who_asks_at_once_gets_one_object(unread):
+def test_fill_head_loads_once_for_concurrent_callers(unread):
     got = []
     together(*[lambda: got.append(fill_head.head("minilm"))] * 4)
     assert len(got) == 4
@@ -128,7 +128,7 @@ def test_who_asks_at_once_gets_one_object(unread):
 
 
 @pytest.mark.parametrize("damage", ["card", "no_card", "bytes", "no_file", "tensor"])
-def test_damaged_file(unread, found, damage, tmp_path, monkeypatch):
+def test_fill_head_rejects_damaged_or_missing_file(unread, found, damage, tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoints, "FOLDER", tmp_path)
     path = fill_file.write(tmp_path, found)
     if damage == "card":
@@ -164,7 +164,7 @@ def tiny(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["bert", "old_bert", "distilbert"])
-def test_a_published_head_equals_transformers(minilm, tiny, kind, tmp_path):
+def test_fill_head_of_published_model_matches_transformers(minilm, tiny, kind, tmp_path):
     import transformers as t
     from safetensors.torch import load_file, save_file
 
@@ -209,14 +209,14 @@ def test_a_published_head_equals_transformers(minilm, tiny, kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
-def test_no_head_is_refused(minilm, tiny, kind, tmp_path):
+def test_fill_head_rejects_model_without_mlm_head(minilm, tiny, kind, tmp_path):
     tiny(minilm.network, store.verify("minilm").folder, kind)  # its file has no head
     with pytest.raises(UserError, match="no head that guesses") as refusal:
         fill_head.head("tiny")
     assert refusal.value.code == "no_fill_in_head"
 
 
-def test_fill_in_one_by_one(minilm, folder):
+def test_fill_in_matches_single_passes(minilm, folder):
     settings = FillSettings(share=0.3, mask=0.5, random=0.3, sentences=40, seed=3)
     reports = []
     result = fill.fill_in(settings, lambda *report: reports.append(report))
@@ -243,7 +243,7 @@ def test_fill_in_one_by_one(minilm, folder):
     assert fractions == [32 / 40, 1]
 
 
-def test_several_shares(minilm, folder):
+def test_fill_in_by_share_matches_single_runs(minilm, folder):
     reports = []
     settings = FillSettings(sentences=5, seed=1)
     fill_ins = fill.fill_in_by_share(settings, (0.1, 0.5), lambda *report: reports.append(report))
@@ -254,14 +254,14 @@ def test_several_shares(minilm, folder):
     assert reports == [(0.5, 0.5), (1, 1)]
 
 
-def test_the_first_sentences_are_the_same_in_a_longer_run(minilm, folder):
+def test_fill_in_keeps_first_sentences_in_longer_run(minilm, folder):
     short, long = (fill.fill_in(FillSettings(sentences=count), no_progress) for count in (10, 33))
     count = len(short.rank)
     np.testing.assert_array_equal(short.treatment, long.treatment[:count])
     assert (np.abs(short.rank - long.rank[:count]) <= 1).all()  # rounding, as above
 
 
-def test_frequency(minilm):
+def test_frequency_ranks_tokens_by_training_count(minilm):
     with minilm.lock:
         counts = Counter(
             minilm.tokenizer.convert_tokens_to_ids(token)
@@ -302,7 +302,7 @@ def test_guesses_report_rank_and_probability(minilm, folder):
     assert other.pieces[0][index] != result.pieces[1][index]
 
 
-def test_guesses_by_direction(minilm, folder):
+def test_guesses_by_direction_match_visibility_masks(minilm, folder):
     tokens = texts.tokens(minilm, SENTENCE)
     index = tokens.pieces.index("good")
     result = fill.guesses_by_direction("minilm", SENTENCE, index)
@@ -325,12 +325,12 @@ def test_guesses_by_direction(minilm, folder):
 
 
 @pytest.mark.parametrize("place", [0, -1, 100])
-def test_a_place_without_a_token_is_refused(minilm, folder, place):
+def test_guesses_rejects_position_without_token(minilm, folder, place):
     with pytest.raises(ValueError, match="no token"):
         fill.guesses("minilm", SENTENCE, place)
 
 
-def test_the_shipped_file_is_as_good_as_its_card_says(real_file):
+def test_shipped_fill_head_matches_card_accuracy(real_file):
     """A part of the test set, as the whole takes half a minute: the card's value in its band."""
     result = fill.fill_in(FillSettings(mask=1.0, random=0.0, sentences=400), no_progress)
     right = of(int((result.rank == 1).sum()), len(result.rank))

@@ -60,7 +60,7 @@ def by_torch(seed: int, epochs: int, rate: float, batch: int):
 
 
 @pytest.mark.parametrize("seed", [0, 3])
-def test_every_step_is_that_of_torch(seed):
+def test_fit_matches_torch_adamw(seed):
     result = fit(seeds=(seed,))
     weight, bias, losses = by_torch(seed, 3, 0.02, 32)
     np.testing.assert_allclose(result.heads[0].weight, weight, atol=1e-5)  # float32, 21 steps
@@ -68,7 +68,7 @@ def test_every_step_is_that_of_torch(seed):
     np.testing.assert_allclose(result.loss[0, 1:], losses, atol=1e-5)
 
 
-def test_runs_side_by_side_are_the_runs_alone():
+def test_fit_of_several_seeds_matches_single_runs():
     together = fit(seeds=(0, 1, 2))
     for run in range(3):
         alone = fit(seeds=(run,))
@@ -77,7 +77,7 @@ def test_runs_side_by_side_are_the_runs_alone():
     assert np.abs(together.heads[0].weight - together.heads[1].weight).max() > 1e-3
 
 
-def test_before_training_it_is_the_new_head():
+def test_fit_with_zero_epochs_returns_new_head():
     observed = []
     result = fit(epochs=0, each=lambda so_far, epoch: observed.append(epoch))
     head = heads.new_head(WIDTH, 0)
@@ -91,7 +91,7 @@ def test_before_training_it_is_the_new_head():
     assert 0.018 < heads.new_head(2000, 0).weight.std() < 0.022  # BERT's 0.02
 
 
-def test_apply_is_the_softmax_of_two_logits():
+def test_apply_returns_softmax_of_two_logits():
     head = heads.LinearHead(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([0.5, 0.0]))
     item, other = np.exp(3 + 0.5), np.exp(2 * 1.5)
     np.testing.assert_allclose(heads.apply(head, np.array([[3, 1.5]])), other / (item + other))
@@ -108,7 +108,7 @@ def interval(probability: np.ndarray):
     return proportions.proportion((probability > 0.5) == features.parts()["test"].positive)
 
 
-def test_a_head_on_real_vectors_is_as_good_as_logistic_regression(real):
+def test_train_head_matches_logistic_regression_accuracy(real):
     from sklearn.linear_model import LogisticRegression
 
     parts = features.parts()
@@ -120,7 +120,7 @@ def test_a_head_on_real_vectors_is_as_good_as_logistic_regression(real):
     assert (result.trainable, result.total) == (2 * 384 + 2, 22_713_216 + 770)
 
 
-def test_a_head_takes_less_than_a_second(real):
+def test_train_head_finishes_within_one_second(real):
     start = time.process_time()  # of this process: the machine may be busy
     heads.train_head(TuneSettings(epochs=5))
     item = time.process_time() - start
@@ -146,7 +146,7 @@ def clouds(monkeypatch):
 
 
 @pytest.mark.parametrize("method", ["grid", "random", "bayes"])
-def test_a_search_tells_what_each_trial_reaches(clouds, method):
+def test_search_records_match_single_fits(clouds, method):
     settings = SearchSettings(method=method, budget=6, epochs=2)
     observed = []
     result = search.search(settings, lambda record, share: observed.append((record, share)))
@@ -164,7 +164,7 @@ def test_a_search_tells_what_each_trial_reaches(clouds, method):
     assert max(len(record.rate) for record, _ in observed) == 5  # the last one is the result
 
 
-def test_the_points_of_a_grid_lie_on_the_surface(clouds):
+def test_grid_search_points_match_surface(clouds):
     result = search.surface("any", epochs=2, report=lambda record, share: None)
     assert result.validation.shape == (3, 21)
     assert not np.isnan(result.validation).any()

@@ -41,7 +41,7 @@ def fills(count, report):
 
 
 @pytest.mark.parametrize("job", [knife, pads, looks, fills])
-def test_a_job_tells_how_far_it_is(job):
+def test_job_reports_progress(job):
     reports = []
     result = job(12, lambda *report: reports.append(report))
     fractions = [fraction for _, fraction in reports]
@@ -54,7 +54,7 @@ def test_a_job_tells_how_far_it_is(job):
 
 
 @pytest.mark.parametrize("job", [knife, pads, looks, fills])
-def test_giving_up_leaves_the_shared_model_as_it_was(minilm, job):
+def test_job_leaves_shared_model_unchanged_on_cancel(minilm, job):
     tokens, observed = texts.tokens(minilm, TEST.texts[0]), []
     before = passed(minilm.network, tokens)[1]
 

@@ -9,7 +9,7 @@ from seqviz.experiments.bert_accuracy import encoding, heads, modes
 TEXT = "The plot is thin but the actors are a joy to watch."
 
 
-def test_modes_are_about_dropout_and_not_about_gradients(minilm):
+def test_modes_switch_dropout_but_not_gradients(minilm):
     head = heads.LinearHead(np.float32([np.zeros(384), np.full(384, 0.2)]), np.zeros(2, np.float32))
     result = modes.measure(minilm, head, TEXT, 12, 0)
     vectors = encoding.vectors(minilm, encoding.tokenize(minilm, [TEXT]))
@@ -21,7 +21,7 @@ def test_modes_are_about_dropout_and_not_about_gradients(minilm):
     assert not any(part.training for part in minilm.network.modules())
 
 
-def test_the_seed_gives_the_same_again(minilm):
+def test_modes_are_reproducible_by_seed(minilm):
     head = heads.new_head(384, 0)
     item, again, other = (modes.measure(minilm, head, TEXT, 3, seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(item.probability, again.probability)

@@ -37,7 +37,7 @@ def by_the_library(minilm, head, ids, length, side, masking):
     return 1 / (1 + np.exp(logits[0] - logits[1])), vector, share
 
 
-def test_every_cell_by_a_pass_of_its_own(minilm, head, run):
+def test_padding_matches_single_library_passes(minilm, head, run):
     result, _ = run
     ids = tokenize(minilm, TEXTS[:COUNT])
     short, long = (int(f(len(item) for item in ids)) for f in (min, max))
@@ -58,7 +58,7 @@ def test_every_cell_by_a_pass_of_its_own(minilm, head, run):
                     assert result.on_pads[cell] == pytest.approx(share, abs=1e-6)
 
 
-def test_told_padding_gets_no_attention_at_all(run):
+def test_padding_gets_zero_attention_only_if_masked(run):
     result, _ = run
     assert (result.on_pads[0] == 0).all()  # exp(-3e38) is 0, not almost
     shorter = result.on_pads[1, :, 1]
@@ -66,7 +66,7 @@ def test_told_padding_gets_no_attention_at_all(run):
     assert (shorter < 1).all()
 
 
-def test_told_padding_on_the_right_changes_nothing(run):
+def test_padding_on_right_changes_nothing_if_masked(run):
     result, _ = run
     np.testing.assert_allclose(
         result.probability[0, 0], np.broadcast_to(result.unpadded, (2, COUNT)), atol=1e-5
@@ -76,7 +76,7 @@ def test_told_padding_on_the_right_changes_nothing(run):
     assert result.drift[1, :, 1].min() > 1e-4
 
 
-def test_plain_and_truth(minilm, head, run):
+def test_padding_baseline_matches_unpadded_vectors_and_labels(minilm, head, run):
     result, _ = run
     outcome: Vectors = vectors(minilm, tokenize(minilm, TEXTS[:COUNT]))
     np.testing.assert_allclose(result.unpadded, heads.apply(head, outcome.mean), atol=1e-6)
@@ -84,7 +84,7 @@ def test_plain_and_truth(minilm, head, run):
     np.testing.assert_array_equal(result.lengths, LENGTHS)
 
 
-def test_few_sentences_where_padding_is_long(head):
+def test_padding_limits_sentences_for_long_lengths(head):
     result = padding.padding("minilm", 3, (128, 130), lambda *_: None, n_sentences=2)
     tried = np.isfinite(result.probability).all((0, 1))
     assert tried.tolist() == [[True, True, True], [True, True, False]]
@@ -93,7 +93,7 @@ def test_few_sentences_where_padding_is_long(head):
     assert np.isfinite(result.unpadded).all()
 
 
-def test_own_sentence(minilm, head):
+def test_pad_user_text_matches_library_passes(minilm, head):
     own = padding.pad_user_text("minilm", SENTENCE, (8, 40))
     (ids,) = tokenize(minilm, [SENTENCE])
     for t, masking in enumerate(TOLD):
@@ -112,7 +112,7 @@ def test_own_sentence(minilm, head):
 
 
 @pytest.mark.parametrize("feature", ["cls", "pooler"])
-def test_other_features(minilm, feature):
+def test_pad_user_text_supports_cls_and_pooler(minilm, feature):
     own = padding.pad_user_text("minilm", SENTENCE, (32,), feature)
     head = heads.standard_head("minilm", feature)
     for s, side in enumerate(SIDES):
@@ -121,7 +121,7 @@ def test_other_features(minilm, feature):
         assert own.probability[1, s, 0] == pytest.approx(expected, abs=1e-5)
 
 
-def test_the_longest_that_the_encoder_has_positions_for(head):
+def test_pad_user_text_accepts_512_and_rejects_513_or_empty_lengths(head):
     own = padding.pad_user_text("minilm", "", (512,))  # [CLS] and [SEP] alone
     assert own.on_pads[1].min() > 0.5
     for lengths in ((), (513,)):
@@ -129,7 +129,7 @@ def test_the_longest_that_the_encoder_has_positions_for(head):
             padding.pad_user_text("minilm", SENTENCE, lengths)
 
 
-def test_padding_in_the_mean_by_the_library(minilm, head):
+def test_pads_in_mean_matches_library_mean_over_all_tokens(minilm, head):
     """The mean runs over all tokens of the library's pass, the attention mask given or not."""
     result, reports = reported(padding.pads_in_mean, "minilm", 6, LENGTHS)
     assert reports[-1] == (1, 1)

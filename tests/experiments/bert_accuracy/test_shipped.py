@@ -58,7 +58,7 @@ def holds(interval: proportions.Proportion, value: float) -> None:
 
 
 # ------------------------------------------------------------------------------------- all there
-def test_every_file_is_the_one_that_was_computed():
+def test_shipped_files_match_index_checksums():
     index = json.loads((precomputed.FOLDER / "index.json").read_text("utf-8"))
     files = {path.name for path in precomputed.FOLDER.iterdir()}
     assert files == {"index.json", *(entry["file"] for entry in index)}
@@ -70,7 +70,7 @@ def test_every_file_is_the_one_that_was_computed():
 
 
 # ------------------------------------------------------------------------- those of this very code
-def test_the_knife_again(minilm):
+def test_shipped_word_masking_matches_recomputation(minilm):
     columns = [2, 10, 20]
     retained = found("knife")
     assert retained.orders == ORDERS
@@ -81,7 +81,7 @@ def test_the_knife_again(minilm):
 
 
 @pytest.mark.usefixtures("vectors")
-def test_the_controls_again(minilm):
+def test_shipped_controls_match_recomputation(minilm):
     """Deleted words; the head of the other line takes a minute, and is tried on few sentences."""
     columns = [2, 7, 20]
     retained, occlusion = found("controls"), found("knife")
@@ -97,7 +97,7 @@ def test_the_controls_again(minilm):
 
 
 @pytest.mark.usefixtures("vectors")
-def test_padding_in_the_mean_again(minilm):
+def test_shipped_pads_in_mean_matches_recomputation(minilm):
     retained, padded = found("pads_in_mean"), found("padding")
     fresh = rerun("pads_in_mean", "minilm", 8, (32,))
     agree(retained.probability[:, :1, :8], fresh.probability)
@@ -105,7 +105,7 @@ def test_padding_in_the_mean_again(minilm):
     assert retained.accuracy("untold", 64).high < untold.share  # forgotten twice is worse than once
 
 
-def test_a_first_token_that_looks_left_sees_itself_alone():
+def test_shipped_by_cls_is_constant_under_causal_mask():
     """[CLS] under a causal mask: one vector, one answer, whatever the sentence."""
     retained = found("by_cls")
     low, high = retained.ends("left")
@@ -115,7 +115,7 @@ def test_a_first_token_that_looks_left_sees_itself_alone():
 
 
 @pytest.mark.nightly
-def test_the_padding_again(minilm):
+def test_shipped_padding_matches_recomputation(minilm):
     retained = found("padding")
     assert tuple(retained.lengths) == shipped.LENGTHS
     fresh = rerun("padding", "minilm", 12, (32,))
@@ -129,7 +129,7 @@ def test_the_padding_again(minilm):
 
 
 @pytest.mark.nightly
-def test_the_directions_again(minilm):
+def test_shipped_direction_matches_recomputation(minilm):
     retained = found("direction")
     fresh = rerun("direction", "minilm", 40, training=50)
     agree(retained.probability[:, :40], fresh.probability)
@@ -137,7 +137,7 @@ def test_the_directions_again(minilm):
 
 
 @pytest.mark.nightly
-def test_filling_in_again(minilm):
+def test_shipped_fill_matches_recomputation(minilm):
     retained = found("fill")
     fresh = rerun("fill", replace(shipped.FILL, sentences=60))
     count = len(fresh.rank)
@@ -154,7 +154,7 @@ def ranks_agree(retained: np.ndarray, fresh: np.ndarray) -> None:
     assert (retained[first] == fresh[first]).mean() >= 0.98
 
 
-def test_filling_in_by_share_has_the_standard_corruption_in_it():
+def test_shipped_fill_by_share_contains_standard_fill():
     by_share, item = found("fill_by_share"), found("fill")
     assert tuple(each.settings.share for each in by_share) == shipped.SELECTED
     same = by_share[shipped.SELECTED.index(shipped.FILL.share)]
@@ -166,7 +166,7 @@ def test_filling_in_by_share_has_the_standard_corruption_in_it():
 @pytest.mark.parametrize(
     "name", first_only(["random_head", *(f"head_{feature}" for feature in FEATURES)], retained=2)
 )
-def test_heads_again(vectors, name):
+def test_shipped_heads_match_recomputation(vectors, name):
     settings = shipped.TUNED[name]
     retained, fresh = found(name), heads.train_head(settings)
     assert retained.settings == settings
@@ -179,14 +179,14 @@ def test_heads_again(vectors, name):
 
 @pytest.mark.usefixtures("vectors")
 @pytest.mark.parametrize("feature", FEATURES)
-def test_the_standard_head_is_the_first_run_of_the_heads(feature):
+def test_standard_head_matches_first_run_of_shipped_heads(feature):
     retained = heads.standard_head("minilm", feature)
     vectors = heads.chosen("minilm", "test", feature)
     agree(found(f"head_{feature}").probability[0], heads.apply(retained, vectors))
 
 
 @pytest.mark.nightly
-def test_the_recurrent_networks_again(monkeypatch):
+def test_shipped_baselines_match_recurrent_recomputation(monkeypatch):
     train, test = baselines.sentiment_split()
     few = train, Labeled(test.texts[:100], test.positive[:100])
     monkeypatch.setattr(baselines, "sentiment_split", lambda: few)
@@ -197,7 +197,7 @@ def test_the_recurrent_networks_again(monkeypatch):
 
 
 @pytest.mark.nightly
-def test_a_search_again_and_the_three_side_by_side(vectors):
+def test_shipped_searches_match_race_and_recomputation(vectors):
     race = found("race")
     for item, method in zip(race, METHODS, strict=True):
         (alone,) = found(f"search_{method}")
@@ -213,7 +213,7 @@ def test_a_search_again_and_the_three_side_by_side(vectors):
 
 
 @pytest.mark.parametrize("name", ["top_2", "lora", "all"])
-def test_what_was_trained_fits_its_settings(name):
+def test_shipped_tuning_matches_its_settings(name):
     retained, settings = found(name), shipped.TUNED[name]
     assert retained.settings == settings
     count = counting.count(
@@ -229,7 +229,7 @@ def test_what_was_trained_fits_its_settings(name):
     assert retained.validation[0, -1] == pytest.approx(tested.share, abs=0.05)
 
 
-def test_seeds_are_runs_of_their_own():
+def test_shipped_seeds_are_distinct_runs_of_systems():
     """Those that are there: the same training, other answers; all are among the systems' runs."""
     there = {key: precomputed.find(*call) for key, call in shipped.seeds().items()}
     for name in shipped.AGAIN:
@@ -261,21 +261,21 @@ def reached() -> list[tuple[float, np.ndarray]]:
     ]
 
 
-def test_the_first_trials_lie_in_the_intervals():
+def test_shipped_intervals_cover_first_trials():
     for share, probability in reached():
         holds(accuracy(probability), share)
     both, left, _ = found("direction").probability
     assert accuracy(both).share > accuracy(left).high
 
 
-def test_told_padding_on_the_right_changes_nothing():
+def test_shipped_padding_on_right_changes_nothing_if_masked():
     retained = found("padding")
     for length in (64, 128):
         at = shipped.LENGTHS.index(length)
         agree(retained.probability[0, SIDES.index("right"), at], retained.unpadded)
 
 
-def test_a_random_head_is_a_guess():
+def test_shipped_random_heads_average_near_chance():
     """A random direction may be worth a little, or the opposite: five of them tell their mean."""
     runs = np.array([accuracy(run).share for run in found("random_head").probability])
     spread = 2.776 * runs.std(ddof=1) / np.sqrt(len(runs))  # Student's t, 4 degrees of freedom
@@ -283,7 +283,7 @@ def test_a_random_head_is_a_guess():
     assert (runs != runs[0]).any()
 
 
-def test_all_weights():
+def test_shipped_full_tuning_interval_covers_earlier_trials():
     (run,) = found("all").probability
     interval = accuracy(run)
     # trials with other settings had 0.858 to 0.869
@@ -294,7 +294,7 @@ def test_all_weights():
 @pytest.mark.parametrize(
     ("share", "wanted"), [(0.1, 0.713), (0.25, 0.632), (0.5, 0.533), (0.75, 0.506), (1.0, 0.497)]
 )
-def test_words_masked_at_random(share, wanted):
+def test_shipped_random_masking_matches_first_trials(share, wanted):
     retained = found("knife")
     row = retained.probability[retained.orders.index("random"), shipped.SHARES.index(share)]
     ours = accuracy(row)
@@ -308,7 +308,7 @@ def test_words_masked_at_random(share, wanted):
         holds(ours, wanted)
 
 
-def test_nothing_masked_or_padded_is_the_frozen_head():
+def test_shipped_experiments_agree_without_masking_or_padding():
     """Four experiments and one head: the same answers."""
     plain = found("padding").unpadded
     agree(found("head_mean").probability[0], plain)
@@ -317,7 +317,7 @@ def test_nothing_masked_or_padded_is_the_frozen_head():
     agree(found("direction").probability[0], plain)
 
 
-def test_filling_in_reaches_what_was_aimed_at():
+def test_shipped_fill_beats_target_and_frequency_baseline():
     first = found("fill").top(1, 0)
     print(f"top-1 at [MASK]: {first}")
     assert first.share >= 0.30
@@ -326,7 +326,7 @@ def test_filling_in_reaches_what_was_aimed_at():
 
 
 # --------------------------------------------------------------------------- all systems together
-def test_all_systems_answer_all_sentences():
+def test_systems_answer_all_sentences():
     answers = systems.answers()
     assert tuple(answer.system for answer in answers) == systems.NAMES
     for item in answers:
@@ -341,7 +341,7 @@ def test_all_systems_answer_all_sentences():
     assert systems.origin().seconds > 0
 
 
-def test_without_the_results_the_systems_are_refused(tmp_path, monkeypatch):
+def test_systems_reject_missing_results(tmp_path, monkeypatch):
     monkeypatch.setattr(precomputed, "FOLDER", tmp_path)
     remembered = (precomputed._read, systems.answers, systems._probability)
     for item in remembered:

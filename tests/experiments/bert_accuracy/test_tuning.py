@@ -60,7 +60,7 @@ def tensors(network) -> list[torch.Tensor]:
 # ------------------------------------------------------------------------------- trainable copies
 @pytest.mark.parametrize("regime", ["head", "top", "lora", "all"])
 @pytest.mark.parametrize("feature", ["mean", "pooler"])
-def test_a_shell_counts_as_the_configuration_does(minilm, regime, feature):
+def test_trainable_copy_parameter_count_matches_config(minilm, regime, feature):
     with trainable_copy.DropoutGenerator(0, "cpu").installed():
         created = trainable_copy.make_trainable(minilm, regime, layers=2, rank=4, feature=feature)
     counted = counting.count(counting.MINILM, regime, 2, 4, feature)
@@ -69,7 +69,7 @@ def test_a_shell_counts_as_the_configuration_does(minilm, regime, feature):
 
 
 @pytest.mark.parametrize("regime", ["head", "top", "lora", "all"])
-def test_a_shell_shares_what_is_frozen_and_answers_alike(tiny, regime):
+def test_trainable_copy_shares_frozen_weights_and_matches_output(tiny, regime):
     with trainable_copy.DropoutGenerator(0, "cpu").installed():
         created = trainable_copy.make_trainable(tiny, regime, layers=1, rank=2)
     shared = {parameter.data_ptr() for parameter in tiny.network.parameters()}
@@ -89,7 +89,7 @@ def _trained(network):
     return [pair for pair in network.named_parameters() if pair[1].requires_grad]
 
 
-def test_the_last_layers_are_the_last(tiny):
+def test_trainable_copy_top_trains_last_layer_and_pooler(tiny):
     created = trainable_copy.make_trainable(tiny, "top", layers=1, feature="pooler")
     names = [name for name, _ in _trained(created.network)]
     assert names
@@ -97,7 +97,7 @@ def test_the_last_layers_are_the_last(tiny):
     assert any(name.startswith("pooler.") for name in names)
 
 
-def test_dice_depend_on_their_seed_alone():
+def test_dropout_generator_depends_only_on_seed():
     outside = torch.get_rng_state()
     alone = trainable_copy.DropoutGenerator(3, "cpu")
     with alone.installed():
@@ -117,7 +117,7 @@ def test_dice_depend_on_their_seed_alone():
 
 
 # ----------------------------------------------------------------------------------------- training
-def test_batches_hold_every_sentence_once_and_like_lengths():
+def test_batches_contain_each_sentence_once_with_similar_lengths():
     lengths = np.random.RandomState(0).randint(3, 60, 700)
     result = training.batches(lengths, 32, np.random.RandomState(1))
     assert sorted(np.concatenate(result)) == list(range(700))
@@ -128,14 +128,14 @@ def test_batches_hold_every_sentence_once_and_like_lengths():
     assert not all(np.array_equal(a, b) for a, b in zip(result, again, strict=True))
 
 
-def test_the_rate_rises_for_a_tenth_and_falls_to_zero():
+def test_share_of_rate_warms_up_and_decays_linearly():
     shares = [training.share_of_rate(step, 100) for step in range(100)]
     np.testing.assert_allclose(shares[:10], np.arange(1, 11) / 10)
     np.testing.assert_allclose(shares[10:], np.arange(90, 0, -1) / 90)
     assert training.share_of_rate(0, 1) == 1
 
 
-def test_every_step_is_that_of_a_plain_loop(tiny, monkeypatch):
+def test_training_matches_plain_torch_loop(tiny, monkeypatch):
     """Without dropout: all weights, AdamW, clipping, portions that add up to the batch."""
     monkeypatch.setattr(training, "_CPU", 40)
     given, chosen = data(tiny), settings(epochs=1)
@@ -180,7 +180,7 @@ def test_every_step_is_that_of_a_plain_loop(tiny, monkeypatch):
 
 
 @pytest.mark.parametrize("regime", ["top", "lora", "all"])
-def test_training_changes_nothing_that_others_read(tiny, regime):
+def test_train_leaves_shared_model_unchanged_for_readers(tiny, regime):
     before, ids = tensors(tiny.network), sentences(tiny, 10, 5).ids
     expected, done, observed = encoding.vectors(tiny, ids).mean, threading.Event(), []
 
@@ -202,7 +202,7 @@ def test_training_changes_nothing_that_others_read(tiny, regime):
     assert result.loss[0, 2] < result.loss[0, 0]
 
 
-def test_a_run_follows_from_its_seed_whoever_else_throws_dice(tiny):
+def test_train_is_reproducible_beside_other_random_draws(tiny):
     given = data(tiny)
     alone = tuning.train(tiny, settings(runs=2), given, no_progress)
     other, done = trainable_copy.DropoutGenerator(9, "cpu"), threading.Event()
@@ -222,7 +222,7 @@ def test_a_run_follows_from_its_seed_whoever_else_throws_dice(tiny):
     assert np.abs(alone.probability[0] - alone.probability[1]).max() > 1e-3
 
 
-def test_a_run_tells_how_far_it_is(tiny):
+def test_train_reports_progress(tiny):
     records, given = [], data(tiny)
     chosen = settings(runs=2)
     tuning.train(tiny, chosen, given, lambda record, share: records.append((record, share)))
@@ -238,7 +238,7 @@ def test_a_run_tells_how_far_it_is(tiny):
     assert finite == {(run, step) for run in range(2) for step in (0, 5, 10)}
 
 
-def test_a_run_can_be_left_at_any_report(tiny):
+def test_train_cancels_at_any_report(tiny):
     for last in (1, 7, 30):
         count = itertools.count(1)
 
@@ -271,7 +271,7 @@ def few(tiny, monkeypatch):
 
 
 @pytest.mark.parametrize("feature", ["mean", "cls", "pooler"])
-def test_the_job_trains_every_regime_on_every_feature(few, feature):
+def test_tune_trains_every_regime_on_every_feature(few, feature):
     """All begin with the same head on the same vectors, so they agree about what was before."""
     frozen = None
     for regime in ("random", "head", "top", "lora", "all"):
@@ -289,7 +289,7 @@ def test_the_job_trains_every_regime_on_every_feature(few, feature):
         assert records[-1].fraction == pytest.approx(1)
 
 
-def test_a_seed_of_its_own_is_a_run_of_many(few, tiny):
+def test_tune_again_matches_run_of_same_seed(few, tiny):
     """Seed 1 alone is the second of two runs: seeds can be added one by one."""
     two = tuning.tune(settings(runs=2, epochs=1), no_progress, "cpu")
     item = tuning.tune_again(settings(epochs=1), 1, no_progress, "cpu")
@@ -298,7 +298,7 @@ def test_a_seed_of_its_own_is_a_run_of_many(few, tiny):
     assert np.abs(two.probability[0] - two.probability[1]).max() > 1e-4
 
 
-def test_what_cannot_be_trained_is_refused(few, tiny, monkeypatch):
+def test_tune_rejects_invalid_regime_feature_and_missing_pooler(few, tiny, monkeypatch):
     with pytest.raises(ValueError, match="regime"):
         tuning.tune(settings(regime="some"), no_progress, "cpu")
     with pytest.raises(ValueError, match="feature"):
@@ -310,7 +310,7 @@ def test_what_cannot_be_trained_is_refused(few, tiny, monkeypatch):
     assert tuning.tune(settings(epochs=1), no_progress, "cpu").probability.shape == (1, 12)
 
 
-def test_a_step_without_room_is_the_same_step_in_smaller_parts(tiny, monkeypatch):
+def test_training_step_splits_batch_on_oom_with_same_result(tiny, monkeypatch):
     existing, tested = sentences(tiny, 8, 0), sentences(tiny, 12, 1)
     given, positions = settings(batch=8), np.arange(8)
     progress = Progress(no_progress, given, Data(existing, tested, tested))

@@ -30,7 +30,7 @@ def logit(head, vector):
     return vector @ direction + float(head.bias[1] - head.bias[0])
 
 
-def test_attention_equals_the_librarys(minilm):
+def test_attention_received_matches_library(minilm):
     ids = tokenize(minilm, TEXTS[:3])
     own = attention_received(minilm, ids)
     for item, text in zip(own, TEXTS[:3], strict=True):
@@ -41,7 +41,7 @@ def test_attention_equals_the_librarys(minilm):
 
 
 @pytest.mark.parametrize("feature", ["mean", "cls", "pooler"])
-def test_gradient_equals_autograd_through_the_library(minilm, feature):
+def test_gradient_times_input_matches_library_autograd(minilm, feature):
     head = heads.new_head(384, 1)
     ids = tokenize(minilm, [SENTENCE, TEXTS[0]])
     batch, alone = (gradient_times_input(minilm, some, head, feature) for some in (ids, ids[:1]))
@@ -56,7 +56,7 @@ def test_gradient_equals_autograd_through_the_library(minilm, feature):
     np.testing.assert_allclose(alone[0], expected, 1e-3, 1e-7)
 
 
-def test_every_probability_by_a_pass_of_its_own(minilm, head, run):
+def test_mask_words_matches_single_library_passes(minilm, head, run):
     """The library's attention, one sentence at a time, words masked by hand."""
     result, _ = run
     assert result.orders == ORDERS
@@ -82,7 +82,7 @@ def test_every_probability_by_a_pass_of_its_own(minilm, head, run):
                 )
 
 
-def test_sentences_have_their_own_numbers(minilm, head, run):
+def test_mask_words_keeps_prefix_in_longer_run_and_varies_order(minilm, head, run):
     """A longer run begins with the shorter one; another seed draws another order."""
     result, _ = run
     few = word_masking.mask_words(
@@ -94,7 +94,7 @@ def test_sentences_have_their_own_numbers(minilm, head, run):
     assert (same.turns != other.turns).any()
 
 
-def test_orders_of_one_sentence(minilm, head):
+def test_prepared_orders_match_word_scores(minilm, head):
     (ids,) = tokenize(minilm, [SENTENCE])
     (item,) = word_masking.prepared(minilm, (ids,), head, "mean", 0, ORDERS)
     assert item.words == (
@@ -119,7 +119,7 @@ def test_orders_of_one_sentence(minilm, head):
         word_masking.prepared(minilm, (ids,), head, "mean", 0, ("upward",))
 
 
-def test_own_sentence(minilm, head):
+def test_mask_user_text_matches_single_passes(minilm, head):
     own = word_masking.mask_user_text("minilm", SENTENCE, seed=4)
     assert own.probability.shape == (5, 13)
     (ids,) = tokenize(minilm, [SENTENCE])
@@ -136,7 +136,7 @@ def test_own_sentence(minilm, head):
 
 
 @pytest.mark.parametrize(("text", "words"), [("", 0), ("Good", 1), ("word " * 300, 38)])
-def test_short_and_long_sentences(head, text, words):
+def test_mask_user_text_handles_short_and_long_texts(head, text, words):
     own = word_masking.mask_user_text("minilm", text, orders=("attention", "random"))
     assert len(own.words) == words
     assert own.turns.shape == (2, words)
@@ -146,7 +146,7 @@ def test_short_and_long_sentences(head, text, words):
 
 # ---------------------------------------------------------------------------------- two controls
 @pytest.mark.usefixtures("vectors")
-def test_the_controls_by_a_pass_of_their_own(minilm, head):
+def test_controls_match_single_passes(minilm, head):
     """Deleted: nothing in the place of the words. Adapted: the same masks, a head of its own."""
     result, reports = reported(word_masking.controls, "minilm", 5, SHARES, seed=2, training=60)
     assert result.orders == CONTROLS
@@ -172,7 +172,7 @@ def test_the_controls_by_a_pass_of_their_own(minilm, head):
 
 
 @pytest.mark.usefixtures("vectors")
-def test_the_adapted_head_reads_every_sentence_whole_and_masked(minilm, monkeypatch):
+def test_adapted_head_fits_on_full_and_masked_sentences(minilm, monkeypatch):
     """What it is fitted on: the vectors of 40 whole sentences, and of the same with some masked."""
     observed = {}
 

@@ -61,7 +61,7 @@ class Tags(HTMLParser):
 
 
 @each_view
-def test_a_view_has_the_weights_of_its_layers(view):
+def test_page_contains_weights_of_its_layers(view):
     layers = [2] if view == "head" else [0, 1, 2]
     attention = weights(3, 4, 7)
     visible = data(page(view, attention, WORDS, layer=2).html)
@@ -76,13 +76,13 @@ def test_a_view_has_the_weights_of_its_layers(view):
         assert visible["include_heads"] == [0, 1, 2, 3]
 
 
-def test_weights_have_three_decimals():
+def test_page_writes_weights_with_three_decimals():
     attention = np.full((1, 1, 3, 3), 1 / 3, np.float32)
     assert '"attn":[[[[0.333,0.333,0.333],' in page("head", attention, "abc").html
 
 
 @each_view
-def test_two_sentences_are_shown_whole_and_in_four_parts(view):
+def test_page_splits_sentence_pair_into_all_and_four_parts(view):
     attention = weights(2, 4, 7)
     parts = data(page(view, attention, WORDS, layer=1, second=4).html)["attention"]
     chosen = attention[1:] if view == "head" else attention
@@ -102,7 +102,7 @@ def test_two_sentences_are_shown_whole_and_in_four_parts(view):
 
 
 @each_view
-def test_only_our_own_files_are_loaded_as_they_were_checked(view):
+def test_page_loads_only_bundled_scripts_with_known_checksums(view):
     tags = Tags(page(view, weights(2, 4, 7), WORDS).html).tags
     sources = [attributes["src"] for _, attributes in tags if "src" in attributes]
     assert sources == ["/app/static/d3.min.js", "/app/static/jquery.min.js"]
@@ -115,7 +115,7 @@ def test_only_our_own_files_are_loaded_as_they_were_checked(view):
 
 @pytest.mark.parametrize("token", HOSTILE)
 @each_view
-def test_no_token_leaves_the_script_or_changes(view, token):
+def test_page_escapes_hostile_tokens(view, token):
     attention = weights(2, 4, 7)
     tokens = [*WORDS[:5], token, "[SEP]"]
     hostile = page(view, attention, tokens, second=4)
@@ -132,14 +132,14 @@ def test_no_token_leaves_the_script_or_changes(view, token):
     assert hostile.html.count("<") == harmless.html.count("<")
 
 
-def test_a_long_token_is_shortened():
+def test_page_truncates_long_token():
     tokens = ["a" * 80, "b" * 81]
     visible = data(page("head", weights(1, 1, 2), tokens).html)["attention"][0]["left_text"]
     assert visible == ["a" * 80, "b" * 79 + "…"]
 
 
 @each_view
-def test_equal_input_gives_equal_bytes_and_stays_as_it_is(view):
+def test_page_is_deterministic_and_keeps_input_unchanged(view):
     attention = weights(2, 4, 7)
     attention.setflags(write=False)
     with warnings.catch_warnings():
@@ -152,7 +152,7 @@ def test_equal_input_gives_equal_bytes_and_stays_as_it_is(view):
 
 @pytest.mark.parametrize(("layers", "heads", "second"), [(6, 12, None), (6, 12, 5), (2, 4, 5)])
 @each_view
-def test_the_longest_page_is_as_large_as_promised(view, layers, heads, second, monkeypatch):
+def test_page_size_respects_limit_and_rejects_longer_text(view, layers, heads, second, monkeypatch):
     """One token more is refused before the page is built."""
     limit = most_tokens(view, layers, heads, second is not None)
     for length in (limit, limit + 1):
@@ -189,13 +189,13 @@ ATTENTION = weights(2, 4, 7)
         ({"second": 7}, "second sentence"),
     ],
 )
-def test_what_does_not_fit_together_is_named(changes, words):
+def test_page_rejects_inconsistent_arguments(changes, words):
     with pytest.raises(ValueError, match=words) as caught:
         page(**{"view": "head", "attention": ATTENTION, "tokens": WORDS, **changes})
     assert not isinstance(caught.value, UserError)
 
 
-def test_torch_waits_until_it_is_needed():
+def test_attention_lesson_imports_no_torch_or_bertviz():
     """Two seconds of import: neither the lesson nor what is below it asks for them."""
     script = (
         "import sys; import seqviz.lessons.attention.lesson; "

@@ -39,7 +39,7 @@ def logits_without_cache(pretrained, ids) -> torch.Tensor:
         return pretrained.network(torch.tensor(ids)[None], use_cache=False).logits[0]
 
 
-def test_a_tree_of_all_depths_gives_what_passes_without_a_cache_give(shallow):
+def test_kv_tree_matches_uncached_passes_at_all_depths(shallow):
     """Rows of one batch that go on at the root, at first tokens and deeper ones."""
     prompt = texts.tokens(shallow, TEXT).ids
 
@@ -60,7 +60,7 @@ def test_a_tree_of_all_depths_gives_what_passes_without_a_cache_give(shallow):
         np.testing.assert_allclose(row, plain, atol=3e-4)
 
 
-def test_more_rows_than_one_pass_takes_are_those_of_passes_of_their_own(shallow):
+def test_kv_tree_splits_many_rows_into_passes(shallow):
     prompt = texts.tokens(shallow, TEXT).ids
     some = list(range(300, 300 + kv_tree.ROWS + 3))
 
@@ -74,7 +74,7 @@ def test_more_rows_than_one_pass_takes_are_those_of_passes_of_their_own(shallow)
     np.testing.assert_allclose(logits[-1], alone[0], atol=3e-4)
 
 
-def test_whole_texts_behind_a_prompt_are_read_as_one_text_each(shallow):
+def test_kv_tree_score_suffixes_matches_uncached_passes(shallow):
     prompt, rows = texts.tokens(shallow, TEXT).ids, [[260, 5, 7], [9], [11, 12], [13] * 5]
 
     def work(network, device):
@@ -85,7 +85,7 @@ def test_whole_texts_behind_a_prompt_are_read_as_one_text_each(shallow):
         np.testing.assert_allclose(result, plain, atol=3e-4)
 
 
-def test_a_tree_has_its_limits(shallow, monkeypatch):
+def test_kv_tree_rejects_exceeded_depth_and_node_limits(shallow, monkeypatch):
     def work(network, device):
         tree = KVCacheTree(network, device, np.array([260]))
         (node,), _ = tree.extend([ROOT], [5])
@@ -103,7 +103,7 @@ def test_a_tree_has_its_limits(shallow, monkeypatch):
 @pytest.mark.parametrize(
     ("layers", "prompt"), zip(("smollm2", "shallow", "shallow"), PROMPTS, strict=True)
 )
-def test_greedy_is_generate(request, layers, prompt):
+def test_greedy_matches_generate(request, layers, prompt):
     model = request.getfixturevalue(layers)
     result = continuation.greedy("smollm2", prompt, 12)
     ids = ids_of(model, prompt)
@@ -122,14 +122,14 @@ def test_greedy_is_generate(request, layers, prompt):
     np.testing.assert_allclose(result.chances[:, 0], np.exp(own), atol=1e-3)
 
 
-def test_max_length_counts_the_prompt(shallow):
+def test_generate_max_length_counts_prompt(shallow):
     """S4: a prompt of 5 tokens, max_length=20, so that 15 are written."""
     ids = ids_of(shallow, TEXT)
     full = shallow.network.generate(ids, max_length=20, min_length=20, do_sample=False)
     assert (ids.shape, full.shape) == ((1, 5), (1, 20))
 
 
-def test_a_text_that_the_model_ends_is_shorter(smollm2):
+def test_greedy_stops_at_end_token(smollm2):
     result = continuation.greedy("smollm2", ASKED, 40)
     ids = ids_of(smollm2, ASKED)
     full = smollm2.network.generate(ids, max_new_tokens=40, do_sample=False)[0]
@@ -140,7 +140,7 @@ def test_a_text_that_the_model_ends_is_shorter(smollm2):
     assert not continuation.greedy("smollm2", TEXT, 3).ended
 
 
-def test_what_was_forced_is_read_as_it_stands(shallow):
+def test_greedy_continues_after_forced_tokens(shallow):
     plain = continuation.greedy("smollm2", TEXT, 6)
     other = int(plain.candidates[2, 1])
     forced = continuation.greedy("smollm2", TEXT, 3, after=(*plain.ids[:2], other))
@@ -152,7 +152,7 @@ def test_what_was_forced_is_read_as_it_stands(shallow):
     assert int(next_token.ids[0]) == forced.ids[5]
 
 
-def test_the_next_token_has_the_models_probabilities(smollm2):
+def test_next_token_matches_model_probabilities_and_rejects_encoder(smollm2):
     next_token = continuation.next_token("smollm2", TEXT)
     exact = torch.softmax(
         logits_without_cache(smollm2, next_token.prompt.ids)[-1].double(), -1
@@ -165,7 +165,7 @@ def test_the_next_token_has_the_models_probabilities(smollm2):
     assert caught.value.code == "decoder_only"
 
 
-def test_draws_are_the_inverse_of_the_cumulative_distribution(shallow):
+def test_sampled_inverts_cumulative_distribution(shallow):
     uniforms = tuple(np.random.RandomState(3).uniform(size=8))
     result = continuation.sampled("smollm2", TEXT, uniforms)
     ids = list(texts.tokens(shallow, TEXT).ids)
@@ -181,7 +181,7 @@ def test_draws_are_the_inverse_of_the_cumulative_distribution(shallow):
     np.testing.assert_array_equal(again.bits, result.bits)
 
 
-def test_filters_change_what_is_drawn_and_not_what_it_costs(shallow):
+def test_sampled_filters_change_tokens_but_not_bits(shallow):
     """Sampling with top-k and a penalty, as generate with its processors and the given numbers."""
     from transformers import RepetitionPenaltyLogitsProcessor
 
@@ -206,7 +206,7 @@ def test_filters_change_what_is_drawn_and_not_what_it_costs(shallow):
     assert continuation.greedy("smollm2", prompt, 3, filters=chain).ids != plain.ids
 
 
-def test_a_run_that_is_cancelled_reads_no_further_token(shallow):
+def test_greedy_stops_on_cancel(shallow):
     payloads = []
 
     def report(record, share):
@@ -220,7 +220,7 @@ def test_a_run_that_is_cancelled_reads_no_further_token(shallow):
     assert all(after.startswith(before) for (before, _), (after, _) in pairwise(payloads))
 
 
-def test_two_who_write_at_once_write_what_each_writes_alone(shallow):
+def test_greedy_matches_single_runs_in_concurrent_threads(shallow):
     alone = [continuation.greedy("smollm2", prompt, 8) for prompt in PROMPTS[:2]]
     result = {}
     together(*(
@@ -238,7 +238,7 @@ def test_two_who_write_at_once_write_what_each_writes_alone(shallow):
      ("shallow", PROMPTS[2], 2, 8, 2.0), ("smollm2", ASKED, 3, 16, 1.0),
      ("shallow", PROMPTS[0], 1, 6, 1.0)],
 )  # fmt: skip
-def test_beam_search_is_generate(request, layers, prompt, beams, count, penalty):
+def test_beam_matches_generate(request, layers, prompt, beams, count, penalty):
     model = request.getfixturevalue(layers)
     result = beam("smollm2", prompt, beams, count, penalty)
     ids = ids_of(model, prompt)
@@ -276,7 +276,7 @@ def tree(few_layers):
         return greedy, odd, futures("smollm2", PROMPTS[1], 4, 4, paths=(greedy.ids, odd))
 
 
-def test_probabilities_of_a_tree_are_exact(shallow, tree):
+def test_futures_probabilities_match_uncached_passes(shallow, tree):
     greedy, odd, result = tree
     assert result.log[result.nodes(greedy.ids)[-1]] == pytest.approx(
         greedy.log2 * np.log(2), abs=1e-3
@@ -290,7 +290,7 @@ def test_probabilities_of_a_tree_are_exact(shallow, tree):
     assert len(result.nodes(odd)) == 3
 
 
-def test_a_tree_grows_where_it_is_most_probable(tree):
+def test_futures_expands_most_probable_nodes(tree):
     _, odd, result = tree
     inner = [k for k in np.flatnonzero(result.expanded) if k not in result.nodes(odd)]
     still = result.log[~result.expanded & ~result.is_complete]
@@ -303,7 +303,7 @@ def test_a_tree_grows_where_it_is_most_probable(tree):
     assert result.covered < 1
 
 
-def test_a_future_is_proven_to_be_the_most_probable_by_counting_all(shallow):
+def test_futures_best_matches_exhaustive_search(shallow):
     """Two steps, all followers of all likely first tokens."""
     prompt = "The capital of France is"
     ids = texts.tokens(shallow, prompt).ids
@@ -318,7 +318,7 @@ def test_a_future_is_proven_to_be_the_most_probable_by_counting_all(shallow):
     assert result.log[result.best] == pytest.approx(best, abs=1e-3)
 
 
-def test_surprise_is_what_the_model_says_of_each_token(shallow):
+def test_surprise_matches_model_probabilities(shallow):
     text = "I drink green tea. 你好。"
     result = surprise.surprise("smollm2", text)
     logs = torch.log_softmax(logits_without_cache(shallow, result.tokens.ids).double(), -1)[:-1]
@@ -333,7 +333,7 @@ def test_surprise_is_what_the_model_says_of_each_token(shallow):
     assert caught.value.code == "one_token"
 
 
-def test_a_repeated_sentence_is_read_in_one_pass(smollm2):
+def test_repeated_matches_single_pass_logits(smollm2):
     from transformers import RepetitionPenaltyLogitsProcessor
 
     result = surprise.repeated("smollm2", "I like green tea in the morning.", 4, 1.3)
@@ -359,12 +359,12 @@ def test_a_repeated_sentence_is_read_in_one_pass(smollm2):
         surprise.repeated("smollm2", "I like tea", 2, 0)
 
 
-def test_more_copies_than_fit_are_not_read(shallow):
+def test_repeated_limits_copies_to_context(shallow):
     sentence = "word " * 200
     assert surprise.repeated("smollm2", sentence, 4).copies == 2
 
 
-def test_half_characters_are_told_by_their_bytes(smollm2):
+def test_spelled_renders_partial_characters_as_bytes(smollm2):
     ids = list(texts.tokens(smollm2, "语言 ok\n").ids)
     assert texts.spelled(smollm2, ids) == "语言 ok\n"
     first = texts.spelled(smollm2, ids[:1])
@@ -373,7 +373,7 @@ def test_half_characters_are_told_by_their_bytes(smollm2):
     assert texts.spelled(smollm2, [2]) == "<|im_end|>"
 
 
-def test_a_token_with_the_cache_says_what_one_without_says(shallow):
+def test_time_cache_agrees_with_uncached_pass(shallow):
     payloads = []
     cache_times = cost.time_cache("smollm2", (4, 40), 2, lambda _, share: payloads.append(share))
     assert cache_times.seconds.shape == (3, 2, 2)
@@ -388,7 +388,7 @@ def test_a_token_with_the_cache_says_what_one_without_says(shallow):
         cost.time_cache("smollm2", (513,), 1)
 
 
-def test_readings_count_the_passes_of_a_model(shallow):
+def test_readings_match_tokens_entering_network(shallow):
     """Every token that enters the network while six are written behind a prompt of five."""
     entered = []
     table = shallow.network.get_input_embeddings()
@@ -404,7 +404,7 @@ def test_readings_count_the_passes_of_a_model(shallow):
         handle.remove()
 
 
-def test_a_wrong_answer_with_the_cache_would_be_seen():
+def test_cache_times_agreement_detects_difference():
     seconds = np.ones((3, 2, 2))
     cache_times = CacheTimes(np.array([4, 8]), seconds, np.array([0.0, 3.0]), np.array([1, 2]))
     assert cache_times.agreement().variant == "differs"
@@ -419,7 +419,7 @@ def shown(few_layers):
         return shots.few_shots("smollm2", 6, 2, amounts=(0, 2), report=report), payloads
 
 
-def test_answers_behind_examples_are_those_of_the_whole_prompt(shallow, shown):
+def test_few_shots_matches_full_prompt_passes(shallow, shown):
     result, payload = shown
     request = shots._short(sentiment_split()[1], 6)
     yes, no = (texts.tokens(shallow, word).ids[0] for word in (" positive", " negative"))
@@ -443,7 +443,7 @@ def test_answers_behind_examples_are_those_of_the_whole_prompt(shallow, shown):
     assert (result.right[:, 0] == result.right[0, 0, 0]).all()
 
 
-def test_examples_are_balanced_and_of_the_training_set():
+def test_examples_are_balanced_and_from_training_set():
     train, test = (set(part.texts) for part in sentiment_split())
     first = shots.examples(0)
     assert len(first) == 8
@@ -460,7 +460,7 @@ def test_examples_are_balanced_and_of_the_training_set():
         shots.few_shots("smollm2", 5)
 
 
-def test_methods_are_those_of_generate_and_of_the_librarys_filters(shallow, monkeypatch):
+def test_by_method_matches_generate_and_transformers_warpers(shallow, monkeypatch):
     from transformers import TopPLogitsWarper
 
     monkeypatch.setattr(methods, "STEPS", 6)

@@ -21,7 +21,7 @@ def found(few_layers):
         return compare_decoding(few_layers.card.name, TEXT, STEPS, 2, 0.0, 4)
 
 
-def test_every_text_is_a_way_in_the_tree(found):
+def test_compare_decoding_tree_contains_every_text(found):
     for texts in found.ids.values():
         for ids in texts:
             path = found.tree.nodes(ids)
@@ -29,7 +29,7 @@ def test_every_text_is_a_way_in_the_tree(found):
             assert tuple(found.tree.token[list(path)]) == ids
 
 
-def test_probabilities_are_those_of_the_tree(found):
+def test_compare_decoding_probabilities_match_tree(found):
     probability = {
         name: [np.exp(found.tree.log[found.tree.nodes(ids)[-1]]) for ids in texts]
         for name, texts in found.ids.items()
@@ -41,14 +41,14 @@ def test_probabilities_are_those_of_the_tree(found):
     assert found.best_probability >= max(max(some) for some in probability.values()) * (1 - 1e-6)
 
 
-def test_the_fork_is_where_greedy_leaves_the_best_text(few_layers, found):
+def test_compare_decoding_fork_is_first_difference_from_best(few_layers, found):
     best = tuple(int(found.tree.token[node]) for node in found.tree.path_to(found.tree.best))
     where = parted(found.greedy.ids, best)
     assert found.fork == (where + 1 if found.greedy.ids != best else 0)
     assert found.tree.best_text == few_layers.tokenizer.decode(best)
 
 
-def test_draws_use_streams_of_the_seed(shallow, found):
+def test_compare_decoding_draws_use_seed_streams(shallow, found):
     name = shallow.card.name
     assert len(found.samples) == SAMPLES
     again = sampled(name, TEXT, uniforms(4, STEPS, 2))
@@ -56,7 +56,7 @@ def test_draws_use_streams_of_the_seed(shallow, found):
     assert found.greedy.ids == greedy(name, TEXT, STEPS).ids
 
 
-def test_a_text_that_repeats_is_counted():
+def test_continuation_counts_repeated_ngrams():
     text = continuation_of((0, 1, 2, 3, 0, 1, 2, 3, 4))
     assert text.seen_before == 1  # 0 1 2 3 again
     assert text.mean_of(2, 4) == pytest.approx(text.bits[2:4].mean())

@@ -50,7 +50,7 @@ def vector(hidden: np.ndarray) -> np.ndarray:
 
 
 # ------------------------------------------------------------------------------------------- tables
-def test_the_table_is_that_of_the_file(minilm):
+def test_table_matches_weights_file(minilm):
     result = positions.table("minilm")
     with safe_open(store.verify("minilm").folder / "model.safetensors", "numpy") as file:
         names = list(file.keys())
@@ -64,7 +64,7 @@ def test_the_table_is_that_of_the_file(minilm):
     assert 2000 <= len(result.words) < 2100
 
 
-def test_what_is_given_out_is_not_the_models_own_memory(minilm):
+def test_table_returns_copies(minilm):
     first = positions.table("minilm")
     first.table[:] = 0
     first.words[:] = 0
@@ -80,7 +80,7 @@ def test_what_is_given_out_is_not_the_models_own_memory(minilm):
         (lambda: positions.reordered("smollm2", MARY, JOHN), "encoder_only"),
     ],
 )
-def test_a_decoder_with_rotary_positions_has_no_table_and_no_sentence_vectors(smollm2, call, code):
+def test_table_and_reordered_reject_decoder_with_rotary_positions(smollm2, call, code):
     with pytest.raises(UserError) as refused:
         call()
     assert refused.value.code == code
@@ -92,7 +92,7 @@ def found(minilm):
     return positions.reordered("minilm", MARY, LONGER, layer=3, head=7, seed=4)
 
 
-def test_texts_and_names(found, minilm):
+def test_reordered_returns_tokens_and_variant_accessors(found, minilm):
     assert found.model == minilm.card.title
     assert found.variants == VARIANTS == ("own", "zero", "shuffled", "sinusoidal")
     assert found.pieces == ("[CLS]", *MARY.lower().split(), "[SEP]")
@@ -106,7 +106,7 @@ def test_texts_and_names(found, minilm):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_against_a_copy_whose_table_was_overwritten(found, minilm, variant):
+def test_reordered_matches_copy_with_overwritten_table(found, minilm, variant):
     tokens = [texts.tokens(minilm, text) for text in (MARY, LONGER)]
     own = positions.table("minilm").table
     copy = eager(minilm, rerun=(TABLE,))
@@ -122,7 +122,7 @@ def test_against_a_copy_whose_table_was_overwritten(found, minilm, variant):
     assert found.previous[at] == pytest.approx(previous, abs=FLOAT)
 
 
-def test_without_positions_only_the_words_count(minilm):
+def test_reordered_zero_table_ignores_word_order(minilm):
     result = positions.reordered("minilm", MARY, JOHN)
     assert result.alike_of("zero") == pytest.approx(1, abs=1e-6)  # float32 sums in another order
     for variant in ("own", "shuffled", "sinusoidal"):
@@ -135,13 +135,13 @@ def test_without_positions_only_the_words_count(minilm):
     assert positions.reordered("minilm", MARY, f"{JOHN} flower").alike_of("zero") < 1 - 1e-4
 
 
-def test_another_seed_is_another_disorder(minilm):
+def test_reordered_seed_changes_only_shuffled_variant(minilm):
     item, other = (positions.reordered("minilm", MARY, JOHN, seed=seed) for seed in (1, 2))
     changed = [not np.array_equal(a, b) for a, b in zip(item.weights, other.weights, strict=True)]
     assert changed == [False, False, True, False]
 
 
-def test_the_shared_model_stays_as_it_was(minilm):
+def test_reordered_and_table_leave_shared_model_unchanged(minilm):
     before = {name: p.clone() for name, p in minilm.network.state_dict().items()}
     tokens = texts.tokens(minilm, MARY)
     reading = forward_cache.forward(minilm, tokens)
@@ -160,7 +160,7 @@ def test_the_shared_model_stays_as_it_was(minilm):
     [("", "", 2), ("", MARY, 2), ("我们 <b> $x$", "\ud800 \x00", 10),
      ("cat " * 700, "dog", 512)],
 )  # fmt: skip
-def test_odd_texts_and_texts_that_fill_the_table_are_read(minilm, first, second, tokens):
+def test_reordered_accepts_odd_and_full_length_texts(minilm, first, second, tokens):
     result = positions.reordered("minilm", first, second)
     assert result.weights.shape == (4, tokens, tokens)
     assert result.left_out == (tokens == 512)
@@ -168,7 +168,7 @@ def test_odd_texts_and_texts_that_fill_the_table_are_read(minilm, first, second,
         assert np.isfinite(values).all()
 
 
-def test_a_head_beyond_the_last_is_the_last(minilm):
+def test_reordered_clamps_layer_and_head(minilm):
     beyond = positions.reordered("minilm", MARY, JOHN, layer=47, head=24)
     last = positions.reordered("minilm", MARY, JOHN, layer=5, head=11)
     assert (beyond.layer, beyond.head) == (5, 11)
@@ -199,7 +199,7 @@ def tiny(monkeypatch, tmp_path):
         yield placed
 
 
-def test_gpt2_keeps_its_table_elsewhere(tiny):
+def test_table_reads_gpt2_wpe(tiny):
     from transformers import GPT2Config, GPT2LMHeadModel
 
     config = GPT2Config(vocab_size=100, n_positions=64, n_embd=16, n_layer=2, n_head=2)
@@ -234,7 +234,7 @@ def roberta():
 
 
 @pytest.mark.parametrize("make", [distilbert, roberta])
-def test_other_encoders(tiny, make):
+def test_table_and_reordered_support_distilbert_and_roberta(tiny, make):
     name, network, start = make()
     model = tiny(name, network)
     own = network.embeddings.position_embeddings.weight.detach().numpy()[start:].copy()

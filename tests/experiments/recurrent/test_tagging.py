@@ -39,14 +39,14 @@ def short(monkeypatch):
     monkeypatch.setattr(letters, "_groups_of_training", lambda task: few[task])
 
 
-def test_the_bundled_sentences_are_split_once_and_for_all():
+def test_reviews_split_has_fixed_disjoint_parts():
     train, held = reviews_split()
     assert (len(train), len(held)) == (4000, 800)
     assert not set(train) & set(held)
     assert all(8 <= len(item) <= 40 for item in train)
 
 
-def test_another_file_of_sentences_is_refused(monkeypatch, tmp_path):
+def test_reviews_split_rejects_missing_file(monkeypatch, tmp_path):
     monkeypatch.setattr("seqviz.data.chinese.ASSETS", tmp_path)
     reviews_split.cache_clear()
     with pytest.raises(UserError) as refused:
@@ -54,14 +54,14 @@ def test_another_file_of_sentences_is_refused(monkeypatch, tmp_path):
     assert refused.value.code == "damaged"
 
 
-def test_sentences_are_chosen_by_their_signs_and_beginnings():
+def test_chosen_filters_sentences_by_characters_and_prefix():
     good = [f"{chr(0x4E00 + k)}很好的酒店早餐也好。" for k in range(20)]
     bad = ["太短了。", "Good hotel 酒店的早餐很好。", good[0] + "还会再来。", "长" * 41]
     assert chosen([*good, *bad]) == sorted(good)
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_batch_has_sentences_of_one_length_and_no_padding(task):
+def test_groups_have_equal_length_without_padding(task):
     train, held = letters._sentences(task)
     for group in letters._groups(task, held):
         for position, ids, tags in zip(group.indices, group.ids.T, group.tags.T, strict=True):
@@ -72,7 +72,7 @@ def test_a_batch_has_sentences_of_one_length_and_no_padding(task):
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_two_networks_learn_and_the_seed_decides(task, short):
+def test_train_taggers_reduces_loss_and_depends_on_seed(task, short):
     before = torch.random.get_rng_state()
     reports: list[float] = []
     records: list[object] = []
@@ -101,7 +101,7 @@ def test_two_networks_learn_and_the_seed_decides(task, short):
     assert np.allclose(read.probabilities[1], read.probabilities[2], atol=1e-6)
 
 
-def test_a_cancelled_training_stops(short):
+def test_train_taggers_stops_on_cancel(short):
     class Stop(BaseException):
         pass
 
@@ -112,7 +112,7 @@ def test_a_cancelled_training_stops(short):
         train_taggers("words", 1, report=report)
 
 
-def test_a_comparison_counts_every_held_out_letter(short, monkeypatch):
+def test_compare_taggers_counts_every_held_out_letter(short, monkeypatch):
     monkeypatch.setattr(letters, "AHEAD", (0, 50))
     records: list[object] = []
     comparison = compare_taggers("words", seeds=2, report=lambda record, _: records.append(record))
@@ -134,7 +134,7 @@ def test_a_comparison_counts_every_held_out_letter(short, monkeypatch):
 
 
 @pytest.mark.parametrize("ahead", [0, 1, 3, 7, 50])
-def test_what_is_learned_with_signs_ahead_is_what_is_used(ahead):
+def test_cut_states_match_inference_states_with_lookahead(ahead):
     torch.manual_seed(0)
     cells = torch.nn.GRU(5, 7, bidirectional=True)
     read = torch.randn(8, 3, 5)
@@ -147,9 +147,7 @@ def test_what_is_learned_with_signs_ahead_is_what_is_used(ahead):
     assert (np.abs(learned - full).max() < 1e-6) == (ahead >= 7)
 
 
-def test_networks_that_learn_with_signs_ahead_begin_as_those_that_learn_with_all(
-    short, monkeypatch
-):
+def test_compare_ahead_with_full_lookahead_matches_compare_taggers(short, monkeypatch):
     monkeypatch.setattr(letters, "LEARNED_AHEAD", (0, 60))
     records: list[object] = []
     trained_ahead = compare_ahead("words", seeds=2, report=lambda record, _: records.append(record))
@@ -165,11 +163,11 @@ def test_networks_that_learn_with_signs_ahead_begin_as_those_that_learn_with_all
 @pytest.mark.parametrize(
     ("task", "text"), [("capitals", "123 !"), ("words", "taxi"), ("words", "")]
 )
-def test_a_text_without_letters_is_refused(task, text):
+def test_tagged_rejects_text_without_letters(task, text):
     with pytest.raises(UserError) as refused:
         tagged(task, text)
     assert refused.value.code == "nothing_to_tag"
 
 
-def test_a_long_text_is_read_to_the_last_sign_that_fits():
+def test_tagged_truncates_long_text():
     assert len(tagged("spaces", "Ab " * 100).symbols) == MAX_SENTENCE_SIGNS

@@ -18,7 +18,7 @@ RIVER, ACCOUNT = "We sat on the bank of the river.", "She opened an account at t
 HOSTILE = ("", "\x00\x01", "\ud800", "🏳️‍🌈", "   ", "…!?")
 
 
-def test_the_two_files_of_the_package_become_one(tmp_path):
+def test_word_vectors_reduce_merges_two_files_into_one(tmp_path):
     import pandas as pd
 
     rows = np.random.RandomState(0).normal(size=(5, 3)).astype(np.float32)
@@ -35,14 +35,14 @@ def test_the_two_files_of_the_package_become_one(tmp_path):
         word_vectors.read(tmp_path / "short.npz")
 
 
-def test_a_table_is_no_choice_where_a_network_is_due():
+def test_glove_is_no_encoder_or_decoder_option():
     from seqviz.lessons.framework.model_controls import DECODERS, ENCODERS
 
     assert model("glove") in VECTORS
     assert "glove" not in (*ENCODERS, *DECODERS)
 
 
-def test_the_bundled_words_are_those_of_glove(glove):
+def test_bundled_words_match_glove(glove):
     retained, full = word_lists.bundled(), glove.network
     assert len(full.words) == word_vectors.WORDS
     assert glove.bytes == full.vectors.nbytes
@@ -52,13 +52,13 @@ def test_the_bundled_words_are_those_of_glove(glove):
     assert store.verify("glove").size < 2_000_000
 
 
-def test_cosines_of_glove_are_those_in_our_list_of_sources():
+def test_glove_cosine_matches_documented_value():
     table = tables.table("bundled")
     rows = {w: tables.needed("bundled", w) for w in ("boy", "man", "money", "river", "king")}
     assert table.cosines(rows["boy"], False)[table.index["man"]] == pytest.approx(0.856, abs=5e-4)
 
 
-def test_figure_19_of_the_lecture_computed():
+def test_project_reproduces_lecture_figure_19():
     result = maps.project(
         "bundled", "boy man woman prince queen king", "axes", "man woman", "man king"
     )
@@ -71,7 +71,7 @@ def test_figure_19_of_the_lecture_computed():
     assert result.neighbors_preserved == (3, 6)
 
 
-def test_king_minus_man_plus_woman_is_king_until_king_is_left_out(glove, minilm):
+def test_solve_returns_king_until_query_words_are_excluded(glove, minilm):
     for source in tables.TABLES:
         answer, neighbor = maps.solve(source, "King - man + WOMAN", True)
         assert (answer.first, answer.first_new) == ("king", "queen")
@@ -79,7 +79,7 @@ def test_king_minus_man_plus_woman_is_king_until_king_is_left_out(glove, minilm)
 
 
 @pytest.mark.parametrize("stride", first_only([30, 1]))
-def test_shipped_analogies_are_what_the_code_computes(glove, monkeypatch, stride):
+def test_shipped_analogies_match_recomputation(glove, monkeypatch, stride):
     keywords = {"source": "glove", "centered": True}
     shipped = precomputed.find(maps.analogies, keywords).result
     some = word_lists.analogy_questions()[::stride]
@@ -91,7 +91,7 @@ def test_shipped_analogies_are_what_the_code_computes(glove, monkeypatch, stride
     assert shipped.of("excluded").share[family] == pytest.approx(48 / 54)
 
 
-def test_words_that_a_table_lacks_are_said_and_pieces_are_averaged(minilm):
+def test_project_lists_unknown_words_and_averages_pieces(minilm):
     result = maps.project("minilm", "cat dog horse tokenization 🙂", "pca")
     assert result.split == ("tokenization",)
     assert result.unknown == ()
@@ -103,7 +103,7 @@ def test_words_that_a_table_lacks_are_said_and_pieces_are_averaged(minilm):
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_what_has_no_word_is_refused_in_one_sentence(text):
+def test_word_inputs_reject_text_without_words(text):
     for request in (
         lambda: maps.project("bundled", text, "pca"), lambda: maps.nearest("bundled", text, True),
         lambda: maps.solve("bundled", text, True), lambda: tables.in_a_row(text),
@@ -114,7 +114,7 @@ def test_what_has_no_word_is_refused_in_one_sentence(text):
         assert refused.value.code in ("no_word", "few_words")
 
 
-def test_other_refusals_and_long_texts():
+def test_word_inputs_reject_invalid_words_and_truncate_long_texts():
     for code, request in {
         "few_words": lambda: maps.project("bundled", "king queen", "pca"),
         "axis_words": lambda: maps.project(
@@ -131,7 +131,7 @@ def test_other_refusals_and_long_texts():
     assert len(tables.in_a_row("人咬狗" * 400_000)) == tables.MAX_LIST_WORDS
 
 
-def test_one_word_is_one_row_until_a_position_is_added(minilm):
+def test_two_readings_match_in_table_and_differ_after_positions(minilm):
     layers = senses.two_readings("minilm", "Bank", RIVER, ACCOUNT)
     assert layers.table == pytest.approx(1, abs=1e-12)
     assert 0.9 < layers.read_in < 1
@@ -143,7 +143,7 @@ def test_one_word_is_one_row_until_a_position_is_added(minilm):
         senses.two_readings("minilm", "ban", RIVER, ACCOUNT)  # no part of a word
 
 
-def test_the_vectors_behind_the_layers_are_those_of_the_library(minilm):
+def test_senses_vectors_match_library_hidden_states(minilm):
     import torch
 
     inputs = minilm.tokenizer(RIVER, return_tensors="pt")
@@ -155,7 +155,7 @@ def test_the_vectors_behind_the_layers_are_those_of_the_library(minilm):
     np.testing.assert_allclose(result[1:-1], expected, atol=1e-5)
 
 
-def test_every_bundled_word_stands_in_its_four_sentences(minilm):
+def test_two_senses_match_shipped_sense_pairs(minilm):
     two_senseses = word_lists.two_senses()
     assert len(two_senseses) == len({item.word for item in two_senseses}) == 50
     shipped = precomputed.find(senses.sense_pairs, {"model": "minilm"}).result
@@ -166,7 +166,7 @@ def test_every_bundled_word_stands_in_its_four_sentences(minilm):
         np.testing.assert_allclose(shipped.same[2 * at], 100 * same.cosines, atol=0.51)
 
 
-def test_the_list_of_substitutes_is_known_and_what_was_shipped_is_computed():
+def test_substitutes_are_in_corpus_and_match_shipped_result():
     words, counts, ids, texts = neighbors.corpus()
     assert {word for item in word_lists.substitutes() for word in item} <= set(words)
     assert counts.min() == neighbors.LEAST
@@ -180,7 +180,7 @@ def test_the_list_of_substitutes_is_known_and_what_was_shipped_is_computed():
     np.testing.assert_array_equal(shipped.nearer[0, 0, 0], values)
 
 
-def test_a_training_of_word_vectors_reports_its_losses(monkeypatch):
+def test_skip_grams_reports_losses_and_progress(monkeypatch):
     """The figure of a running job draws the records, and its progress bar the fractions."""
     ids, texts = np.tile(np.arange(4), 8), np.repeat(np.arange(4), 8)
     words = (("a", "b", "c", "d"), np.full(4, 8), ids, texts)

@@ -53,13 +53,13 @@ def texts(count: int) -> list[str]:
         ("Hey readers, today is", None),
     ],
 )
-def test_gpt2_gives_the_ids_of_the_texts(text, ids):
+def test_gpt2_matches_printed_ids(text, ids):
     result = vocabularies.gpt2().cut(text)
     assert len(result.ids) == 5 if ids is None else result.ids.tolist() == ids
     assert result.back == text
 
 
-def test_a_chinese_sentence_costs_gpt2_33_tokens():
+def test_gpt2_needs_33_tokens_for_chinese_sentence():
     assert vocabularies.gpt2().cut(CHINESE).tokens == 33
 
 
@@ -79,7 +79,7 @@ def library(encoder: Bpe):
 
 
 @pytest.mark.parametrize("count", MANY)
-def test_gpt2_is_the_library_on_random_unicode(count):
+def test_gpt2_matches_tokenizers_on_random_unicode(count):
     encoder = vocabularies.gpt2()
     other = library(encoder)
     anywhere = random.Random(5)
@@ -91,12 +91,12 @@ def test_gpt2_is_the_library_on_random_unicode(count):
 
 
 @pytest.mark.parametrize("answer", JIEBA, ids=range(len(JIEBA)))
-def test_words_are_those_of_jieba(answer):
+def test_dictionary_matches_jieba(answer):
     words = answer.split("|")
     assert list(vocabularies.dictionary().words("".join(words))) == words
 
 
-def test_bert_gives_the_ids_of_the_text(minilm):
+def test_wordpiece_matches_printed_ids(minilm):
     piece = vocabularies.wordpiece()
     ids = piece.cut("AI and ML course is interesting and easy!").ids.tolist()
     assert ids == [9932, 1998, 19875, 2607, 2003, 5875, 1998, 3733, 999]
@@ -119,14 +119,14 @@ def test_bert_gives_the_ids_of_the_text(minilm):
         ("tokenization", ("token", "##ization"), None),
     ],
 )
-def test_words_that_look_composed(word, pieces, ids, minilm):
+def test_wordpiece_splits_composed_words(word, pieces, ids, minilm):
     prefix_lookups = vocabularies.wordpiece().prefix_lookups(word)
     assert prefix_lookups.pieces == pieces
     assert ids in (None, prefix_lookups.ids)
 
 
 @pytest.mark.parametrize("count", MANY)
-def test_wordpiece_is_the_library_on_random_unicode(count, minilm):
+def test_wordpiece_matches_library_on_random_unicode(count, minilm):
     """In blocks whose signs both know: the library's tables of Unicode are older."""
     piece = vocabularies.wordpiece()
     for text in texts(count):
@@ -135,7 +135,7 @@ def test_wordpiece_is_the_library_on_random_unicode(count, minilm):
 
 
 @pytest.mark.parametrize("count", MANY)
-def test_smollm2_is_the_library_on_random_unicode(count, smollm2):
+def test_smollm2_matches_library_on_random_unicode(count, smollm2):
     """But for bytes without an id, which the library leaves out and we call unknown."""
     encoder = vocabularies.decoder_bpe()
     for text in texts(count):
@@ -146,7 +146,7 @@ def test_smollm2_is_the_library_on_random_unicode(count, smollm2):
         assert (result.back == text) == (not result.unknown.any())
 
 
-def test_smollm2_has_bytes_without_an_id(smollm2):
+def test_smollm2_marks_bytes_without_id_as_unknown(smollm2):
     result = vocabularies.decoder_bpe().cut("a\x04")
     assert result.unknown.any()
     assert result.back == "a"
@@ -176,7 +176,7 @@ def check_special(cut, library, tokens) -> None:
         assert len(result.special) == every - result.unknown.sum()
 
 
-def test_special_tokens_of_bert_are_read_as_the_model_reads_them(minilm):
+def test_wordpiece_special_tokens_match_transformers(minilm):
     tokens = {special_token: minilm.tokenizer.convert_tokens_to_ids(special_token)
               for special_token in minilm.tokenizer.all_special_tokens}  # fmt: skip
     assert len(tokens) == 5
@@ -187,14 +187,14 @@ def test_special_tokens_of_bert_are_read_as_the_model_reads_them(minilm):
     )
 
 
-def test_special_tokens_of_smollm2_are_read_as_the_model_reads_them(smollm2):
+def test_smollm2_special_tokens_match_transformers(smollm2):
     tokens = smollm2.tokenizer.get_added_vocab()
     assert len(tokens) == 17
     cut = vocabularies.decoder_bpe().cut
     check_special(cut, lambda text: smollm2.tokenizer(text)["input_ids"], tokens)
 
 
-def test_what_comes_back_with_special_tokens(minilm):
+def test_wordpiece_decoding_reports_losses_around_special_tokens(minilm):
     cut = vocabularies.wordpiece().cut
     result = cut("Paris is the [MASK] of France.")
     assert result.back == "paris is the [MASK] of france."
@@ -205,14 +205,14 @@ def test_what_comes_back_with_special_tokens(minilm):
     assert result.back == back
 
 
-def test_gpt2_reads_its_end_of_a_text_whole():
+def test_gpt2_reads_end_of_text_as_one_token():
     cut = vocabularies.gpt2().cut
     assert cut("The end.<|endoftext|>Once").ids.tolist() == [464, 886, 13, 50256, 7454]
     assert cut("<|endoftext|>").special == (0,)
     assert cut("<|im_start|>").special == ()
 
 
-def test_a_damaged_file_is_told(monkeypatch, tmp_path):
+def test_vocabularies_reject_damaged_file(monkeypatch, tmp_path):
     monkeypatch.setattr(vocabularies, "FOLDER", tmp_path)
     (tmp_path / "gpt2_merges.xz").write_bytes(b"not it")
     with pytest.raises(UserError) as refused:
@@ -220,7 +220,7 @@ def test_a_damaged_file_is_told(monkeypatch, tmp_path):
     assert refused.value.code == "damaged"
 
 
-def test_a_model_that_is_not_here_is_told(monkeypatch, tmp_path):
+def test_vocabularies_reject_unfetched_model(monkeypatch, tmp_path):
     monkeypatch.setenv("SEQVIZ_CACHE", str(tmp_path))
     assert not vocabularies.has_tokenizer("minilm")
     with pytest.raises(UserError) as refused:

@@ -13,7 +13,7 @@ from seqviz.models.pretrained import load
 REVIEW = "A slow and pointless film, but the music is wonderful."
 
 
-def test_the_window_is_what_the_text_prints(minilm):
+def test_listed_matches_printed_window(minilm):
     result = listed("minilm", 2013)
     printed = ("from", "her", "##s", "she", "you", "had", "an", "were", "but", "be", "this")
     assert result.names == printed
@@ -22,7 +22,7 @@ def test_the_window_is_what_the_text_prints(minilm):
     assert result.size == result.matches == 30522
 
 
-def test_neighbors_are_those_of_the_whole_table(minilm):
+def test_listed_neighbors_match_full_embedding_table(minilm):
     table = load("minilm").network.get_input_embeddings().weight.double()
     unit = torch.nn.functional.normalize(table, dim=1)
     result = listed("minilm", 30515)
@@ -37,7 +37,7 @@ def test_neighbors_are_those_of_the_whole_table(minilm):
     assert result.neighbors == pytest.approx(float((unit[1:] * unit[:-1]).sum(1).mean()), abs=1e-5)
 
 
-def test_search_by_letters_and_by_id(minilm):
+def test_listed_searches_by_letters_and_id(minilm):
     assert listed("minilm", 0, " ING ").names[0] == "##ing"
     assert all("ing" in name for name in listed("minilm", 9000, "ing").names)
     result = listed("minilm", 0, "2013")
@@ -51,7 +51,7 @@ def test_search_by_letters_and_by_id(minilm):
 @pytest.mark.parametrize(
     "text", [REVIEW, "", "x", "人工智能 👩‍👩‍👧 مرحبا \ud800\x00", "word " * 900]
 )
-def test_both_moved_is_equal_to_the_last_bit(text, minilm):
+def test_permute_of_ids_and_rows_is_bitwise_equal(text, minilm):
     result = permute("minilm", text, 1.0, 7)
     assert result.both_difference == 0
     assert result.same[0].all()
@@ -61,7 +61,7 @@ def test_both_moved_is_equal_to_the_last_bit(text, minilm):
     assert (result.cosine[1:] < 0.9).all()
 
 
-def test_it_is_what_a_network_with_a_moved_table_gives(minilm):
+def test_permute_matches_network_with_permuted_table(minilm):
     """A second way: the table of the embedding layer is replaced (torch.func), ids enter as ids."""
     loaded = load("minilm")
     network, before = loaded.network, loaded.network.get_input_embeddings().weight.clone()
@@ -87,14 +87,14 @@ def test_it_is_what_a_network_with_a_moved_table_gives(minilm):
         assert result.reads[case][position] == names("minilm")[token]
 
 
-def test_no_share_no_change(minilm):
+def test_permute_changes_nothing_at_share_zero(minilm):
     result = permute("minilm", REVIEW, 0.0, 1)
     assert result.moved() == 0
     assert (result.difference == 0).all()
     assert result.same.all()
 
 
-def test_over_many_sentences(minilm):
+def test_permute_many_reports_progress_and_matches_at_share_zero(minilm):
     payloads: list[float] = []
     by_share = permute_many("minilm", (0.0, 1.0), 10, 5, lambda share, _: payloads.append(share))
     assert payloads == pytest.approx(np.arange(1, 6) / 5)

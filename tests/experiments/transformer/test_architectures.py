@@ -20,12 +20,12 @@ TOTALS = {
 
 
 @pytest.mark.parametrize(("name", "total"), TOTALS.items())
-def test_totals(name, total):
+def test_architecture_total_matches_published_count(name, total):
     architecture = architectures.architecture(name)
     assert architecture.total == total == architecture.counts.sum()
 
 
-def test_those_of_this_app_are_as_the_registry_has_them():
+def test_architecture_total_matches_registry():
     for model in MODELS:
         if model.name in architectures.NAMES:
             assert architectures.architecture(model.name).total == model.parameters
@@ -34,7 +34,7 @@ def test_those_of_this_app_are_as_the_registry_has_them():
 @pytest.mark.parametrize(
     ("d", "heads", "layers", "ff"), [(512, 8, 6, 2048), (64, 4, 2, 96), (8, 8, 1, 1)]
 )
-def test_parts_of_nn_transformer_by_hand(d, heads, layers, ff):
+def test_seq2seq_counts_match_closed_form(d, heads, layers, ff):
     counts = architectures.seq2seq(d, heads, layers, ff).counts
     attention = 4 * (d * d + d)
     feed_forward = 2 * d * ff + ff + d
@@ -52,13 +52,13 @@ def test_parts_of_nn_transformer_by_hand(d, heads, layers, ff):
             assert counts[i, j] == expected.get((group, part), 0), (group, part)
 
 
-def test_heads_do_not_change_the_count():
+def test_seq2seq_total_is_independent_of_heads():
     assert architectures.seq2seq(64, 1, 2).total == architectures.seq2seq(64, 16, 2).total
 
 
 @pytest.mark.parametrize("name", ["bert_base", "minilm", "smollm2", "gpt2"])
 @pytest.mark.parametrize("tokens", [16, 128])
-def test_operations_are_those_that_pytorch_counts(name, tokens):
+def test_operations_match_pytorch_flop_counter(name, tokens):
     config = architectures._config(name)
     config._attn_implementation = "eager"
     with torch.device("meta"):
@@ -76,7 +76,7 @@ def test_operations_are_those_that_pytorch_counts(name, tokens):
     assert counter.get_total_flops() == pytest.approx(ours, rel=1e-3 if name == "smollm2" else 1e-9)
 
 
-def test_where_both_parts_are_equal():
+def test_operations_crossing_is_where_linear_equals_quadratic():
     result = cost.operations(architectures.architecture("bert_base"))
     at = np.interp(result.crossing, result.tokens, result.quadratic - result.linear)
     assert result.crossing == pytest.approx(4608)  # 12 d^2 / (2 d), d = 768
@@ -86,7 +86,7 @@ def test_where_both_parts_are_equal():
     assert [result.share_at(n) for n in result.tokens.tolist()] == pytest.approx(part.tolist())
 
 
-def test_cache_of_grouped_keys(smollm2):
+def test_cache_bytes_match_grouped_query_cache(smollm2):
     model = architectures.architecture("smollm2")
     assert cost.cache_bytes(model, 1) == 2 * 30 * 3 * 64 * 4 == 46_080
     assert cost.cache_bytes(model, 7, 9) == 3 * cost.cache_bytes(model, 7)
@@ -98,7 +98,7 @@ def test_cache_of_grouped_keys(smollm2):
         cost.cache_bytes(model, -1)
 
 
-def test_the_fit_finds_the_powers_and_never_a_negative_one():
+def test_pass_times_fit_recovers_nonnegative_coefficients():
     n = np.array(architectures.LENGTHS)
     true = 0.01 + 2e-3 * n + 3e-6 * n**2
     noise = 1 + 0.01 * np.random.RandomState(0).standard_normal((2, 5, len(n)))
@@ -110,7 +110,7 @@ def test_the_fit_finds_the_powers_and_never_a_negative_one():
     assert min(falling.fit(0)) >= 0
 
 
-def test_no_other_model():
+def test_architecture_and_seq2seq_reject_unsupported_models():
     for bad in ((512, 7, 6, 2048), (0, 1, 1, 1), (512, 8, 60, 2048)):
         with pytest.raises(ValueError, match=r"No such|cannot share"):
             architectures.seq2seq(*bad)
@@ -118,7 +118,7 @@ def test_no_other_model():
         architectures.architecture("gpt5")
 
 
-def test_what_has_to_wait_is_layers_or_also_tokens():
+def test_sequential_cost_counts_layers_and_decoding_steps():
     two_sides, decoder = architectures.seq2seq(layers=6), architectures.architecture("smollm2")
     assert (cost.in_a_row(two_sides), cost.in_a_row(decoder)) == (12, 30)
     assert cost.in_a_row(decoder, 1) == 30

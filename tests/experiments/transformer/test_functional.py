@@ -92,13 +92,13 @@ def close(result, expected):
     assert torch.isfinite(result).all()
 
 
-def test_unchanged_it_is_the_networks_own_output_to_the_last_bit(network):
+def test_forward_is_bitwise_equal_to_network_without_changes(network):
     assert torch.equal(through(network, Variant())[0], library(network))
 
 
 @pytest.mark.parametrize("by", [0.0, 0.3, -1.0])
 @pytest.mark.parametrize("part", ["attention", "mlp"])
-def test_a_part_scaled_is_its_output_scaled_by_a_hook(network, part, by):
+def test_factor_matches_output_scaled_by_hook(network, part, by):
     for layer in (0, LAYERS - 1):
         private = copy.deepcopy(network)
         with hooked(modules(private, layer)[part], lambda out: by * out):
@@ -108,7 +108,7 @@ def test_a_part_scaled_is_its_output_scaled_by_a_hook(network, part, by):
 
 
 @pytest.mark.parametrize(("part", "unit"), [("attention", 2), ("mlp", 11)])
-def test_one_head_or_neuron_off_is_its_columns_set_to_zero(network, part, unit):
+def test_off_matches_zeroed_head_or_neuron_columns(network, part, unit):
     size = WIDTH // HEADS if part == "attention" else 1
     private = copy.deepcopy(network)
     modules(private, 1)[part].weight[:, unit * size : (unit + 1) * size] = 0
@@ -116,7 +116,7 @@ def test_one_head_or_neuron_off_is_its_columns_set_to_zero(network, part, unit):
 
 
 @pytest.mark.parametrize("part", ["attention", "mlp"])
-def test_a_vector_is_put_in_place_of_an_output_or_added_to_it(network, part):
+def test_put_matches_output_replaced_or_shifted_by_hook(network, part):
     delta = torch.tensor(DELTA)
 
     def place(out):
@@ -135,7 +135,7 @@ def test_a_vector_is_put_in_place_of_an_output_or_added_to_it(network, part):
         close(through(network, Variant(puts=(put,)))[0], expected)
 
 
-def test_a_vector_is_added_to_what_enters_a_layer(network):
+def test_put_into_stream_matches_shifted_layer_input(network):
     def enter(module, args, kwargs):
         if args:
             return (args[0] + torch.tensor(DELTA), *args[1:]), kwargs
@@ -149,18 +149,18 @@ def test_a_vector_is_added_to_what_enters_a_layer(network):
 
 @pytest.mark.parametrize("make", [functional.skipped, functional.repeated], ids=["skip", "repeat"])
 @pytest.mark.parametrize("layer", [0, 2, LAYERS - 1])
-def test_a_layer_left_out_or_run_twice_is_another_list_of_layers(network, make, layer):
+def test_skipped_and_repeated_match_reordered_layer_list(network, make, layer):
     variant = make(LAYERS, layer)
     close(through(network, variant)[0], reordered(network, variant.order))
 
 
-def test_two_layers_swapped_are_another_list_of_layers(network):
+def test_swapped_matches_reordered_layer_list(network):
     variant = functional.swapped(LAYERS, 0, 3)
     assert variant.order == (3, 1, 2, 0)
     close(through(network, variant)[0], reordered(network, variant.order))
 
 
-def test_without_norms_or_residuals_the_layer_is_what_its_equation_says(network):
+def test_off_norm_or_residual_matches_layer_equation(network):
     """The last layer written out once more, from the stream that the library gives before it."""
     before = network(input_ids=torch.tensor(IDS)[None], output_hidden_states=True)
     parts = functional.NetworkParts(network, IDS, SEGMENTS, "cpu")
@@ -189,7 +189,7 @@ def test_without_norms_or_residuals_the_layer_is_what_its_equation_says(network)
     close(result[1], plain[0])
 
 
-def test_a_batch_of_many_changes_equals_one_by_one_in_any_order(network):
+def test_forward_batched_variants_match_single_runs(network):
     variants = [
         functional.off("mlp", 2), functional.repeated(LAYERS, 1), Variant(),
         functional.skipped(LAYERS, 3), functional.off("attention", 0, 1),
@@ -202,7 +202,7 @@ def test_a_batch_of_many_changes_equals_one_by_one_in_any_order(network):
     close(together[2], library(network))
 
 
-def test_what_is_watched_adds_up(network):
+def test_forward_watch_reports_consistent_parts(network):
     parts = functional.NetworkParts(network, IDS, SEGMENTS, "cpu")
     observed: dict[tuple[str, int], torch.Tensor] = {}
     functional.forward(
@@ -221,7 +221,7 @@ def test_what_is_watched_adds_up(network):
         close(parts.first + added, observed["stream", LAYERS - 1])
 
 
-def test_the_shared_network_stays_as_it_is(network):
+def test_forward_leaves_shared_network_unchanged(network):
     def hooks():
         return [len(module._forward_hooks) for module in network.modules()]
 
@@ -236,7 +236,7 @@ def test_the_shared_network_stays_as_it_is(network):
     assert hooks() == watched
 
 
-def test_what_there_is_not_is_refused(network):
+def test_forward_rejects_unknown_layer_part_and_family(network):
     with pytest.raises(ValueError, match="no layer 4: they go from 0 to 3"):
         through(network, functional.off("mlp", LAYERS))
     with pytest.raises(ValueError, match="no layer -1"):

@@ -56,7 +56,7 @@ def prompts(pretrained, count: int) -> list[str]:
     return ["".join(words[12 * k : 12 * k + 1 + k % 12]) or "a" for k in range(count)]
 
 
-def test_the_account_of_the_lesson_is_the_models_own_logit(smollm2):
+def test_account_matches_model_logit(smollm2):
     result = account.account("smollm2", TEXT)
     ids = texts.tokens(smollm2, TEXT).ids
     with torch.inference_mode():
@@ -70,7 +70,7 @@ def test_the_account_of_the_lesson_is_the_models_own_logit(smollm2):
     assert sums.part_location(result.largest) == ("mlp", 29)
 
 
-def test_accounts_sum_and_so_do_their_splits_on_random_prompts(shallow):
+def test_account_and_split_sum_up_on_random_prompts(shallow):
     worst = split_worst = 0.0
     for number, text in enumerate(prompts(shallow, 12)):
         target, against = ("", "") if number % 3 == 0 else ("house", "" if number % 3 == 1 else "7")
@@ -84,7 +84,7 @@ def test_accounts_sum_and_so_do_their_splits_on_random_prompts(shallow):
     assert split_worst < 1e-3
 
 
-def test_a_split_has_all_heads_or_the_foremost_neurons_and_the_rest(smollm2):
+def test_split_lists_all_heads_or_top_neurons_and_rest(smollm2):
     heads = account.split("smollm2", TEXT, part=47)
     assert (heads.kind, heads.numbers.tolist(), heads.others) == ("attention", list(range(9)), 0)
     assert heads.foremost == 4
@@ -94,7 +94,7 @@ def test_a_split_has_all_heads_or_the_foremost_neurons_and_the_rest(smollm2):
     assert account.split("smollm2", TEXT, part=0).kind == "embedding"
 
 
-def test_the_difference_of_two_words_is_the_difference_of_their_accounts(smollm2):
+def test_account_against_word_matches_difference_of_accounts(smollm2):
     item, other = (account.account("smollm2", TEXT, word) for word in ("Paris", "London"))
     both = account.account("smollm2", TEXT, "Paris", "London")
     np.testing.assert_allclose(both.parts, item.parts - other.parts, atol=1e-5)
@@ -104,13 +104,13 @@ def test_the_difference_of_two_words_is_the_difference_of_their_accounts(smollm2
     assert caught.value.code == "same_token"
 
 
-def test_an_encoder_has_no_next_token(minilm):
+def test_account_rejects_encoder(minilm):
     with pytest.raises(UserError) as caught:
         account.account("minilm", TEXT)
     assert caught.value.code == "decoder_only"
 
 
-def test_where_half_is_passed_for_good():
+def test_passed_for_good_returns_half_crossing_and_foremost_top_parts():
     assert sums.passed_for_good(np.array([1.0, 5, -4, 3, 1])) == 3
     assert sums.passed_for_good(np.array([-1.0, -5, 4, -3, -1])) == 3
     assert sums.passed_for_good(np.array([6.0, -1, -1])) == 0
@@ -118,7 +118,7 @@ def test_where_half_is_passed_for_good():
     assert (order.tolist(), values.tolist(), rest) == ([1, 2], [-3, 2], 1.5)
 
 
-def test_each_change_is_what_a_private_copy_makes_of_it(eight, removed):
+def test_remove_matches_modified_copy_of_decoder(eight, removed):
     """One layer of each change, by zeroed weights or another list of layers in a copy."""
     result, _ = removed
     assert [item.change for item in result] == list(CHANGES)
@@ -174,7 +174,7 @@ def changed_encoder(network, change: str, layer: int):
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_each_change_of_an_encoder_is_what_a_private_copy_makes_of_it(change, minilm):
+def test_remove_matches_modified_copy_of_encoder(change, minilm):
     text = "The film was [MASK]."
     ablation = of_change(removal.remove("minilm", text), change)
     filling = fill_head.head("minilm")
@@ -198,7 +198,7 @@ def test_each_change_of_an_encoder_is_what_a_private_copy_makes_of_it(change, mi
         assert ablation.after[layer] == texts.piece(filling, int(after.argmax()))
 
 
-def test_an_encoder_predicts_what_is_hidden(minilm):
+def test_remove_requires_mask_token_for_encoder(minilm):
     with pytest.raises(UserError) as caught:
         removal.remove("minilm", "The film was good.")
     assert caught.value.code == "nothing_hidden"
@@ -215,7 +215,7 @@ def test_an_encoder_predicts_what_is_hidden(minilm):
         assert np.flatnonzero(tokens.ids == mask).tolist() == [removal.HIDDEN]
 
 
-def test_what_is_known_is_reported_from_the_last_layers_on(removed):
+def test_remove_reports_last_layers_first(removed):
     payload = removed[1]
     first = payload[0][0]
     bits = of_change(first, removal.FIRST).bits
@@ -231,7 +231,7 @@ def test_what_is_known_is_reported_from_the_last_layers_on(removed):
     assert orders == [(1, 0, 2, 3), (0, 2, 1, 3), (0, 1, 3, 2)]
 
 
-def test_means_over_many_texts_have_the_interval_of_student():
+def test_ablation_sweep_mean_uses_student_t():
     bits = np.random.RandomState(0).exponential(1, (len(CHANGES), 20, 4))
     bits[CHANGES.index("swap"), :, -1] = np.nan
     ablation_sweep = AblationSweep(bits, bits < 1, 20, 12)
@@ -248,13 +248,13 @@ def test_means_over_many_texts_have_the_interval_of_student():
     assert ablation_sweep.median("mlp") == np.median(ablation_sweep.means("mlp").mean)
 
 
-def test_divergence_is_zero_of_equals():
+def test_divergence_is_zero_for_equal_distributions():
     before = np.log(np.array([0.5, 0.25, 0.25]))
     after = np.log(np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]]))
     np.testing.assert_allclose(divergence(before, after), [0, 0.25], atol=1e-12)
 
 
-def test_a_lens_reads_the_librarys_own_hidden_states(smollm2):
+def test_lens_matches_library_hidden_states(smollm2):
     """The embedding, two layers and the end, at every place that is looked at."""
     result = lens.lens("smollm2", TEXT)
     ids = torch.tensor(texts.tokens(smollm2, TEXT).ids)[None]
@@ -284,14 +284,14 @@ def test_a_lens_reads_the_librarys_own_hidden_states(smollm2):
      ("The film was [mask].", "nothing_hidden"), ("The film was ____.", "nothing_hidden"),
      ("The [MASK] was " + "very " * 12 + "good.", "hidden_early")],
 )  # fmt: skip
-def test_a_lens_of_an_encoder_needs_a_mask_among_what_is_shown(minilm, text, code):
+def test_lens_rejects_encoder_text_without_visible_mask(minilm, text, code):
     with pytest.raises(UserError) as caught:
         lens.lens("minilm", text)
     assert caught.value.code == code
     assert 1 <= lens.default_position("minilm", text) <= lens.MAX_POSITIONS
 
 
-def test_a_lens_of_an_encoder_ends_with_its_guesses(minilm):
+def test_lens_of_encoder_ends_with_fill_guesses(minilm):
     text = "The film was [MASK]."
     result = lens.lens("minilm", text)
     index = result.pieces.index("[MASK]")
@@ -320,7 +320,7 @@ def bits_of(network, ids) -> np.ndarray:
     return -log_probabilities.gather(1, ids[0, 1:, None])[:, 0].numpy() / np.log(2)
 
 
-def test_bits_of_a_copy_are_those_of_a_private_copy_without_the_heads(few_layers, copied):
+def test_copy_twice_losses_match_copy_without_heads(few_layers, copied):
     result, payload, ranked = copied
     ids = torch.tensor(induction.tokens(few_layers, 3))[None]
     full = bits_of(few_layers.network, ids)
@@ -338,7 +338,7 @@ def test_bits_of_a_copy_are_those_of_a_private_copy_without_the_heads(few_layers
     assert result.alike == pytest.approx(np.log2(49_152))
 
 
-def test_heads_are_ranked_on_sequences_set_apart(few_layers, copied):
+def test_ranked_uses_separate_sequences_and_library_attention(few_layers, copied):
     """By the library's own attention, of the two foremost heads and on the sequences of ranking."""
     result, _, (best, others) = copied
     assert len(best) + len(others) == result.all_heads == 9 * few_layers.card.layers
@@ -360,7 +360,7 @@ def test_heads_are_ranked_on_sequences_set_apart(few_layers, copied):
     assert result.even == pytest.approx(np.mean([1 / n for n in range(25, 48)]))
 
 
-def test_the_gain_is_the_first_copy_minus_the_second():
+def test_induction_gain_is_first_minus_second_copy():
     rng = np.random.RandomState(0)
     losses = rng.uniform(0, 20, (2, 3, 5, 7))  # four tokens, twice
     shares = rng.uniform(0, 1, (5, 2))
@@ -386,7 +386,7 @@ def test_the_gain_is_the_first_copy_minus_the_second():
     assert stripe(np.eye(8)[[0, 1, 2, 3, 1, 2, 3, 0]], 4) == 1
 
 
-def test_the_fitted_map_is_the_least_squares_and_its_rank_cuts_what_counts_least():
+def test_fit_matches_least_squares_and_optimal_low_rank():
     """Against numpy's own least squares at full rank; at rank 1 no other map is nearer."""
     rng = np.random.RandomState(0)
     x, metric = rng.normal(size=(400, 3)), np.diag([9.0, 1.0, 0.01])
@@ -408,7 +408,7 @@ def test_the_fitted_map_is_the_least_squares_and_its_rank_cuts_what_counts_least
         assert best <= min(error(down, up), error(near, np.eye(3))) * 1.001
 
 
-def test_a_fitted_lens_is_nearer_to_the_end_and_ends_there(shallow, monkeypatch):
+def test_fit_lens_reduces_bits_and_ends_at_final_output(shallow, monkeypatch):
     """Maps of a few reviews; what is measured is what the library's hidden states say."""
     monkeypatch.setattr(fitted_lens, "TEXTS", 40)
     monkeypatch.setattr(fitted_lens, "MEASURED", 2)
@@ -432,5 +432,5 @@ def test_a_fitted_lens_is_nearer_to_the_end_and_ends_there(shallow, monkeypatch)
     assert np.median(fitted.bits[1:-1]) < np.median(plain.bits[1:-1])
 
 
-def test_a_median_row_is_whole_or_half(smollm2):
+def test_lens_median_settled_layer_returns_integer_if_whole(smollm2):
     assert repr(lens.lens("smollm2", TEXT).median_settled_layer) == "28"

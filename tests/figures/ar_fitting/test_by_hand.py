@@ -58,7 +58,7 @@ def formatted(expression: str, slope: float) -> list[float]:
     return [float(eval(part, {"__builtins__": {}}, {"slope": slope})) for part in result]
 
 
-def test_the_slope_is_a_parameter_with_a_slider():
+def test_fit_by_hand_binds_slope_to_slider():
     (param,) = spec()["params"]
     bound = {"input": "range", "min": -1.2, "max": 1.2, "step": 0.01}
     assert param["name"] == "slope"
@@ -71,7 +71,7 @@ def test_the_slope_is_a_parameter_with_a_slider():
     [PATH.values, ar.simulate((0.95,), 3.0, n=5000, seed=9).values, PATH.values[:40] + 7.0],
     ids=["AR(2)", "long", "not centered"],
 )
-def test_the_browser_computes_the_mean_squared_error(values):
+def test_fit_by_hand_readout_computes_mse(values):
     """Of all pairs, drawn or not: the parabola is exact, so only rounding may differ."""
     chart = spec(values)
     for slope in (-1.2, -0.5, 0.0, 0.3, 0.47, 1.2):
@@ -82,7 +82,7 @@ def test_the_browser_computes_the_mean_squared_error(values):
         assert above == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
-def test_the_least_error_is_found_by_a_step_of_the_slider():
+def test_fit_by_hand_minimum_is_reachable_by_slider_step():
     """Some stop of the slider says "you found it": its step is not wider than the goal."""
     for seed in range(5):
         expression = words(spec(ar.simulate((0.6,), n=100, seed=seed).values))
@@ -92,7 +92,7 @@ def test_the_least_error_is_found_by_a_step_of_the_slider():
         assert 1 <= (np.abs(stops - float(minimum)) < float(width)).sum() <= 2
 
 
-def test_pairs_are_those_of_the_series_and_in_the_table():
+def test_fit_by_hand_draws_series_pairs_and_lists_them_in_table():
     points, pairs = data(spec(), "circle"), [*zip(PATH.values[:-1], PATH.values[1:], strict=True)]
     assert [(p["before"], p["now"]) for p in points] == pairs
     assert data(spec(), "rule") == points
@@ -100,7 +100,7 @@ def test_pairs_are_those_of_the_series_and_in_the_table():
     assert set(pairs) <= {tuple(row) for row in numbers[:, :2].tolist()}
 
 
-def test_many_pairs_are_thinned_evenly():
+def test_fit_by_hand_thins_many_pairs_evenly():
     values = ar.simulate((0.5,), n=5000, seed=1).values
     points = data(spec(values), "circle")
     assert len(points) == POINTS
@@ -110,7 +110,7 @@ def test_many_pairs_are_thinned_evenly():
     assert [p["now"] for p in points] == [values[position + 1] for position in indices]
 
 
-def test_the_line_goes_through_the_origin_from_end_to_end():
+def test_fit_by_hand_line_spans_data_through_origin():
     chart = spec()
     assert calculated(chart, "line", "now") == "slope * datum.before"
     ends = [row["before"] for row in data(chart, "line")]
@@ -120,7 +120,7 @@ def test_the_line_goes_through_the_origin_from_end_to_end():
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_words(lang):
+def test_fit_by_hand_translates_labels_and_description(lang):
     chart, text = spec(style=Style(lang=lang)), Text(lang)
     for part in chart["layer"]:
         assert part["encoding"]["x"]["title"] == text("figure.before_plain")
@@ -134,7 +134,7 @@ def test_words(lang):
     )
 
 
-def test_colors_on_a_page_name_their_role():
+def test_fit_by_hand_live_colors_use_role_scale():
     """Streamlit gives Vega the theme's ten colors as a range: the domain has their order."""
     chart = spec(style=Style(LIVE))
     for mark, role in (("circle", "truth"), ("line", "prediction"), ("rule", "baseline")):
@@ -143,7 +143,7 @@ def test_colors_on_a_page_name_their_role():
     assert "#0000" not in json.dumps(chart["layer"])
 
 
-def test_vega_itself_shows_the_error():
+def test_fit_by_hand_renders_error_with_vega():
     """Vega-Lite compiles the chart and paints the read-out of a slope."""
     vega = pytest.importorskip("vl_convert")
     chart = spec()
@@ -152,7 +152,7 @@ def test_vega_itself_shows_the_error():
     assert f"{mse(PATH.values, 0.25):#.3g}" in vega.vegalite_to_svg(chart)
 
 
-def test_the_words_stand_above_the_points():
+def test_fit_by_hand_places_readout_above_points():
     """Also where the points fall from the left: the top of the axis is that of the words."""
     falling = ar.simulate((-0.8,), n=500, seed=1).values
     chart = fit_by_hand(falling).to_dict()

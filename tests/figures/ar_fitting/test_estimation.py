@@ -23,7 +23,7 @@ FITS = [ar.fit(PATH.values, 2, method) for method in ar.METHODS]
 MANY = ar.replicate(0.9, n=60, replications=300, seed=5, intercept=True)
 
 
-def test_each_method_with_its_interval():
+def test_estimates_draw_each_method_with_interval():
     chart = estimates_beside_truth(FITS, (0.6, -0.3))
     frame = table(chart)
     name = TEXT("figure.estimate").replace("<sub>i</sub>", "i")
@@ -57,7 +57,7 @@ def test_each_method_with_its_interval():
 @pytest.mark.parametrize(
     ("order", "crossed"), [(2, [0.6, -0.3]), (4, [0.6, -0.3, 0.0, 0.0]), (1, [0.6, -0.3])]
 )
-def test_the_truth_crosses_its_own_lag(order, crossed):
+def test_estimates_draw_truth_at_its_lag(order, crossed):
     """Beside a model too large it is zero; what a model too small leaves out is on the figure."""
     chart = estimates_beside_truth([ar.fit(PATH.values, order, "ols")], (0.6, -0.3))
     lines = [t for t in chart.data if t.name == TEXT("figure.truth")]
@@ -69,7 +69,7 @@ def test_the_truth_crosses_its_own_lag(order, crossed):
     assert list(chart.layout.yaxis.tickvals) == list(range(1, len(crossed) + 1))
 
 
-def test_criteria_are_shown_above_their_own_minimum():
+def test_order_criteria_are_relative_to_minimum():
     selection = ar.select_order(PATH.values, 8)
     chart = order_criteria(selection, 2)
     low, high = chart.layout.yaxis.range
@@ -90,7 +90,7 @@ def test_criteria_are_shown_above_their_own_minimum():
     assert not order_criteria(selection).layout.shapes
 
 
-def test_histogram_counts_every_estimate_once():
+def test_sampling_distribution_counts_every_estimate_once():
     bars = sampling_distribution(MANY).data[0]
     assert bars.type == "bar"
     left, right = bars.x - bars.width / 2, bars.x + bars.width / 2
@@ -100,7 +100,7 @@ def test_histogram_counts_every_estimate_once():
     assert int(np.sum(bars.y)) == 300
 
 
-def test_the_three_lines_of_the_sampling_distribution():
+def test_sampling_distribution_draws_truth_mean_and_expected_mean():
     chart = sampling_distribution(MANY)
     # -(1 + 3 phi)/n with an intercept (Marriott & Pope 1954)
     expected = {
@@ -115,7 +115,7 @@ def test_the_three_lines_of_the_sampling_distribution():
     assert chart.alt == TEXT("alt.sampling", method="OLS", count=300, many=MANY)
 
 
-def test_the_normal_curve_has_the_histograms_area():
+def test_sampling_distribution_curve_area_matches_histogram():
     chart = sampling_distribution(ar.replicate(0.3, n=200, replications=500, seed=1))
     curve = trace(chart, TEXT("figure.large_sample"))
     # the curve covers the histogram's range, about three standard deviations on each side
@@ -124,7 +124,7 @@ def test_the_normal_curve_has_the_histograms_area():
     assert curve.x[np.argmax(curve.y)] == pytest.approx(0.3, abs=curve.x[1] - curve.x[0])
 
 
-def test_without_a_theory_there_is_no_line_for_it():
+def test_sampling_distribution_omits_theory_lines_at_unit_root():
     """At a unit root theory expects nothing: a line at nan would be a legend without a line."""
     chart = sampling_distribution(ar.replicate(1.0, n=60, replications=100, seed=5))
     names = {t.name for t in chart.data}
@@ -133,7 +133,7 @@ def test_without_a_theory_there_is_no_line_for_it():
 
 
 @pytest.mark.parametrize("n", [200, 300, 500, None])
-def test_estimates_that_agree_to_rounding_have_a_histogram(n):
+def test_sampling_distribution_handles_nearly_equal_estimates(n):
     """An explosive process is estimated so well that 40 bins are narrower than floats can be."""
     many = ar.replicate(1.2, n=n or 50, replications=200, seed=1)
     if n is None:  # all the same

@@ -18,7 +18,7 @@ DIRECT = ar.forecast_direct(HISTORY, 2, 20).mean
 
 
 @pytest.mark.parametrize("begins", [0, 100, 150])
-def test_history_forecast_and_future_follow_each_other(begins):
+def test_forecast_fan_joins_history_forecast_and_future(begins):
     """The last 80 values of the history, or all where there are fewer."""
     history = HISTORY[begins:]
     n, visible = len(history), min(80, len(history))
@@ -39,7 +39,7 @@ def test_history_forecast_and_future_follow_each_other(begins):
     assert chart.alt == TEXT("alt.forecast", steps=20, first=first, last=last, low=low, high=high)
 
 
-def test_the_interval_is_closed_around_the_forecast():
+def test_forecast_fan_draws_closed_interval_band():
     chart = forecast_fan(HISTORY, FAN, DIRECT, FUTURE, np.nan)
     band = trace(chart, TEXT("figure.interval"))
     np.testing.assert_array_equal(band.y[:21], [HISTORY[-1], *FAN.lower])
@@ -49,7 +49,7 @@ def test_the_interval_is_closed_around_the_forecast():
     assert TEXT("figure.long_run_mean") not in [t.name for t in chart.data]  # there is none
 
 
-def test_dates():
+def test_forecast_fan_labels_axis_with_dates_and_unit():
     values, labels = nile().values, nile().labels
     chart = forecast_fan(values[:80], FAN, DIRECT, values[80:], 0.0, labels, "10⁸ m³")
     assert list(trace(chart, TEXT("figure.recursive")).x) == list(labels[79:])
@@ -57,7 +57,7 @@ def test_dates():
     assert chart.layout.yaxis.title.text.endswith("(10⁸ m³)")
 
 
-def test_errors_and_theory():
+def test_error_by_horizon_draws_errors_and_theory():
     errors = ar.errors_by_horizon(PATH.values, 2, 10, (0.6, -0.3), 1.5)
     chart = error_by_horizon(errors)
     for key, values in (

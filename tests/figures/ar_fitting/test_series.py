@@ -24,7 +24,7 @@ def on_axis(chart, key: str, axis: str) -> list:
     [(0.0, 1.0), (1.4e9, 10.0), (0.0, 1e60), (0.0, 1e-60)],
     ids=["as it is", "level", "huge", "tiny"],
 )
-def test_a_series_of_any_size_keeps_its_shape(level, scale):
+def test_series_figure_keeps_values_at_any_scale(level, scale):
     """A population of 1.4 billion that moves by ten: float32 has steps of 128 there."""
     values = level + scale * PATH.values
     chart = series_and_correlations(values, ar.correlogram(values, 10))
@@ -33,7 +33,7 @@ def test_a_series_of_any_size_keeps_its_shape(level, scale):
     np.testing.assert_array_equal(line.y, values)
 
 
-def test_correlations_start_at_lag_one():
+def test_series_figure_correlations_start_at_lag_one():
     chart = series_and_correlations(PATH.values, FOUND)
     for axis, sample, theory in (
         ("y2", FOUND.acf, FOUND.theory_acf),
@@ -55,7 +55,7 @@ def test_correlations_start_at_lag_one():
     assert chart.alt == TEXT("alt.series", **payload)
 
 
-def test_without_theory_there_are_no_diamonds():
+def test_series_figure_omits_theory_markers_without_theory():
     plain = ar.correlogram(WALK.values, 20, (1.0,))
     chart = series_and_correlations(WALK.values, plain)
     assert TEXT("figure.theory") not in [t.name for t in chart.data]
@@ -63,7 +63,7 @@ def test_without_theory_there_are_no_diamonds():
     assert sorted(visible) == sorted([TEXT("figure.sample"), TEXT("figure.band")])
 
 
-def test_dates_and_unit():
+def test_series_figure_labels_dates_and_unit():
     plain = ar.correlogram(nile().values, 20)
     chart = series_and_correlations(nile().values, plain, nile().labels, "10⁸ m³")
     assert list(chart.data[0].x) == list(nile().labels)
@@ -75,7 +75,7 @@ def test_dates_and_unit():
 
 
 @pytest.mark.parametrize("phi", [(1.5, -0.7, 0.9), (1.0,), (0.0,)], ids=["", "unit root", "noise"])
-def test_roots_are_sorted_by_the_circle(phi):
+def test_roots_figure_groups_roots_by_unit_circle(phi):
     """A unit root counts as outside."""
     z = ar.roots(phi)
     chart = roots_in_circle(z)
@@ -93,7 +93,7 @@ def test_roots_are_sorted_by_the_circle(phi):
     assert chart.layout.xaxis.range[1] >= np.abs(z).max()
 
 
-def test_lag_plot_pairs_and_lines():
+def test_lag_plot_draws_pairs_and_lines():
     values = PATH.values
     fitted = ar.fit(values, 1, "ols")
     chart = lag_plot(values, fitted, 0.6)

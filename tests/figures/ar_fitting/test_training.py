@@ -37,7 +37,7 @@ def so_far(losses: list[tuple[float, float]]):
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_losses_in_the_color_of_the_cell(cell):
+def test_loss_figure_uses_cell_color(cell):
     fit = done(cell)
     chart = loss_of_fit(fit, (1.0, 0.977, None))
     rendered = [
@@ -51,7 +51,7 @@ def test_losses_in_the_color_of_the_cell(cell):
     assert rendered[0].line.dash != rendered[1].line.dash
 
 
-def test_the_axis_does_not_move_while_the_curve_grows():
+def test_loss_figure_keeps_axis_fixed_during_training():
     early, late = so_far([(3.0, 3.5)] * 3), so_far([(3.0, 3.5)] * 40)
     assert list(early.data[0].x) == [1, 2, 3]
     assert early.layout.xaxis.range == late.layout.xaxis.range
@@ -59,7 +59,7 @@ def test_the_axis_does_not_move_while_the_curve_grows():
 
 
 @pytest.mark.parametrize("losses", [[3.0], [3.0, 2.0, 1.5], [1.0, 10.0, 1e6, 3e37]])
-def test_the_two_lines_that_matter(losses):
+def test_loss_figure_draws_noise_floor_and_ols_lines(losses):
     """`fit_network` refuses a loss that is not finite, but the last ones before that are large."""
     chart = so_far([(loss, np.nan) for loss in losses])
     names = [f"{TEXT('figure.noise_floor')} (1.00)", f"{TEXT('figure.ols_mse')} (0.977)"]
@@ -75,7 +75,7 @@ def test_the_two_lines_that_matter(losses):
     assert chart.alt == TEXT("alt.loss", **payload)
 
 
-def test_map_band_curve_and_pairs():
+def test_map_figure_draws_band_curve_and_pairs():
     result = done("lstm", curve=np.tanh(INPUTS))
     chart = one_step_map(result, PATH.values, 0.6)
     band = trace(chart, TEXT("figure.map_band"))
@@ -95,7 +95,7 @@ def test_map_band_curve_and_pairs():
 
 
 @pytest.mark.parametrize(("length", "gaps"), [(2, 0), (30, 4), (200, 0)])
-def test_predictions_are_beside_what_they_predict(length, gaps):
+def test_predictions_figure_aligns_predictions_with_targets(length, gaps):
     """The last 120; an MLP with a window of 5 has no prediction for the first four targets."""
     values = PATH.values[:length]
     fit = done("gru", values)

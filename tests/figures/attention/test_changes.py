@@ -27,7 +27,7 @@ def under(allowed, weights=None):
 # --- heads ----------------------------------------------------------------------------------------
 
 
-def test_an_encoders_vectors():
+def test_head_switches_draw_vector_changes_of_encoder():
     change = change_of()
     figure = head_switches(change, ())
     _, bars = figure.data
@@ -43,7 +43,7 @@ def test_an_encoders_vectors():
 
 
 @LANG
-def test_a_decoders_next_token(lang):
+def test_head_switches_draw_next_token_of_decoder(lang):
     result, style = change_of(decoder=True), Style(lang=lang)
     figure = head_switches(result, ((1, 2),), style=style)
     for bars, row, name in zip(
@@ -57,7 +57,7 @@ def test_a_decoders_next_token(lang):
     assert [plainly(t) for t in figure.layout.yaxis2.ticktext] == list(CANDIDATES)
 
 
-def test_small_probabilities_are_said_to_be_small():
+def test_head_switches_label_small_probabilities_as_below_limit():
     probabilities = np.array([[1 - 1e-9, 1e-9], [0.001, 0.00099]])
     change = replace(change_of(decoder=True), candidates=("x", "y"), probabilities=probabilities)
     _, before, now = head_switches(change, ()).data
@@ -69,7 +69,7 @@ def test_small_probabilities_are_said_to_be_small():
 
 
 @pytest.mark.parametrize("count", [1, 2, 16, 17, 64, 65])
-def test_the_mask_and_the_head_under_it(count):
+def test_attention_mask_draws_mask_and_masked_head(count):
     allowed = np.random.RandomState(0).uniform(size=(count, count)) < 0.6
     weights = weights_of(count, count)
     figure = attention_mask(under(allowed, weights))
@@ -94,7 +94,7 @@ def test_the_mask_and_the_head_under_it(count):
 
 
 @LANG
-def test_titles_and_description(lang):
+def test_attention_mask_translates_titles_and_alt(lang):
     style = Style(lang=lang)
     figure = attention_mask(map_of(causal=True), style)
     expected = [style.text("figure.who_may"), style.text("figure.head_label", layer=2, head=3)]

@@ -57,7 +57,7 @@ def values_of(layers, heads):
 
 @pytest.mark.parametrize("draw", [as_mosaic, by_share, by_effect, as_switches])
 @pytest.mark.parametrize(("layers", "heads"), [(3, 5), (5, 3), (12, 12), (30, 9), (1, 1), (3, 1)])
-def test_a_cell_is_the_head_that_a_click_there_gives(draw, layers, heads):
+def test_head_grid_cell_matches_clicked_head(draw, layers, heads):
     """Layers along x where there are more of them; a chosen head beyond the last is the last."""
     values, deep = values_of(layers, heads), layers > heads
     figure = draw(values, 99, heads - 1)
@@ -86,7 +86,7 @@ def test_a_cell_is_the_head_that_a_click_there_gives(draw, layers, heads):
 
 
 @pytest.mark.parametrize(("layers", "heads"), [(6, 12), (30, 9), (1, 1), (1, 3)])
-def test_bars_hold_the_largest_values_in_their_order(layers, heads):
+def test_head_bars_show_largest_values_in_order(layers, heads):
     values = values_of(layers, heads)
     expected = sorted(itertools.product(range(layers), range(heads)), key=lambda p: -values[p])[:10]
     figure = by_share(values, *expected[-1])
@@ -107,7 +107,7 @@ def test_bars_hold_the_largest_values_in_their_order(layers, heads):
 
 
 @pytest.mark.parametrize("done", [0, 1, 2, 5])
-def test_what_is_not_known_yet_is_blank_and_has_no_bar(done):
+def test_head_importance_leaves_pending_heads_blank(done):
     effects = effects_of(5, 3, done)
     figure = head_importance(effects, 0, 0)
     sound(figure)
@@ -121,7 +121,7 @@ def test_what_is_not_known_yet_is_blank_and_has_no_bar(done):
 
 
 @LANG
-def test_effects_of_both_kinds_of_model(lang):
+def test_head_importance_names_effect_by_model_kind(lang):
     style = Style(lang=lang)
     for decoder, name in ((True, "lost_bits"), (False, "lost_cosine")):
         figure = head_importance(effects_of(2, 3, 2, decoder), 1, 1, style)
@@ -129,7 +129,7 @@ def test_effects_of_both_kinds_of_model(lang):
 
 
 @pytest.mark.parametrize("largest", [0, 1e-300, 7])
-def test_the_scale_ends_at_the_largest_and_for_shares_at_one(largest):
+def test_head_grid_scale_ends_at_maximum_or_one_for_shares(largest):
     figure = by_effect(largest * np.eye(2))
     sound(figure)
     assert figure.data[0].zmax == (largest or 1)
@@ -138,7 +138,7 @@ def test_the_scale_ends_at_the_largest_and_for_shares_at_one(largest):
 
 @LANG
 @pytest.mark.parametrize("measure", ["previous", "separator", "entropy", "distance", "spread"])
-def test_each_measure_of_habits(measure, lang):
+def test_heads_by_measure_draws_each_measure(measure, lang):
     result, style = mosaic_of(3, 4), Style(lang=lang)
     figure = heads_by_measure(result, measure, 1, 1, style)
     values = getattr(result.habits, measure)
@@ -151,7 +151,7 @@ def test_each_measure_of_habits(measure, lang):
 
 
 @LANG
-def test_names_of_heads(lang):
+def test_head_names_describe_dominant_habit(lang):
     """With the share that says so, but not in bars, which have it already."""
     text = Text(lang)
     habits = habits_of(spread=np.array([[0.95, 0.5, 0.0], [0, 0, 0]]))
@@ -171,5 +171,5 @@ def test_names_of_heads(lang):
 
 
 @pytest.mark.parametrize(("count", "step"), [(1, 1), (12, 1), (13, 2), (24, 2), (25, 5), (96, 5)])
-def test_layers_and_heads_are_counted_from_zero(count, step):
+def test_counted_starts_ticks_at_zero(count, step):
     assert counted(count, "layer")["tickvals"] == list(range(0, count, step))

@@ -28,7 +28,7 @@ def fits(values, low, high) -> bool:
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize(("query", "key"), [(1, 1), (3, 5), (8, 2)])
-def test_products_are_those_of_the_vectors(query, key, causal):
+def test_products_match_query_and_key_vectors(query, key, causal):
     head_parts = parts_of(causal=causal)
     figure = query_key_products(head_parts, query, key)
     sound(figure)
@@ -55,7 +55,7 @@ def test_products_are_those_of_the_vectors(query, key, causal):
     assert products.hovertemplate.startswith("“%{y}”, entry %{x}: %{z:.4f}")
 
 
-def test_the_row_of_the_key_is_outlined_on_both_maps():
+def test_products_outline_key_row_on_both_maps():
     figure = query_key_products(parts_of(), 3, 5)
     rows = [s for s in figure.layout.shapes if s.type == "rect"]
     assert [(s.xref, s.yref) for s in rows] == [("x domain", "y"), ("x2 domain", "y2")]
@@ -67,7 +67,7 @@ def test_the_row_of_the_key_is_outlined_on_both_maps():
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_panels_have_titles_and_descriptions_the_numbers(lang):
+def test_products_and_chain_translate_titles_and_alt(lang):
     result, style = parts_of(), Style(lang=lang)
     score, scaled, weight, maximum = (
         float(value) for value in (result.scores[2, 4], result.scaled[2, 4],
@@ -86,7 +86,7 @@ def test_panels_have_titles_and_descriptions_the_numbers(lang):
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_the_chain_from_scores_to_weights(causal):
+def test_chain_draws_scores_scaled_masked_and_weights(causal):
     head_parts = parts_of(causal=causal)
     figure = scores_to_weights(head_parts, 3, 2)
     sound(figure)
@@ -110,7 +110,7 @@ def test_the_chain_from_scores_to_weights(causal):
 
 
 @BOTH
-def test_a_key_that_is_not_allowed(draw):
+def test_products_and_chain_accept_masked_key(draw):
     figure = draw(parts_of(causal=True), 2, 7)
     sound(figure)
     assert "weight is –" in figure.alt or "weight 0" in figure.alt
@@ -118,7 +118,7 @@ def test_a_key_that_is_not_allowed(draw):
 
 @BOTH
 @pytest.mark.parametrize(("count", "d_k"), [(1, 1), (1, 64), (2, 1), (16, 8), (17, 64)])
-def test_any_size(draw, count, d_k):
+def test_products_and_chain_render_at_any_size(draw, count, d_k):
     figure = draw(parts_of(WORDS[:1] * count, d_k), 1, 1)
     sound(figure)
     assert (figure.data[-1].text is not None) == (count <= 16)  # numbers where they find room

@@ -33,7 +33,7 @@ LANG = pytest.mark.parametrize("lang", LANGUAGES)
 
 
 @pytest.mark.parametrize(("layers", "heads"), [(6, 12), (30, 9), (1, 1), (2, 3), (3, 2)])
-def test_the_tile_at_a_place_is_the_head_that_a_click_there_gives(layers, heads):
+def test_mosaic_tile_matches_clicked_head(layers, heads):
     """From the pixels: the picture is laid over the axes, and each place holds its own head."""
     result, deep = mosaic_of(layers, heads), layers > heads
     figure = head_mosaic(result, 0, 0)
@@ -55,7 +55,7 @@ def test_the_tile_at_a_place_is_the_head_that_a_click_there_gives(layers, heads)
         np.testing.assert_array_equal(solid, expected)
 
 
-def test_the_gap_is_even_around_a_tile():
+def test_mosaic_tile_has_even_gap():
     (laid,) = head_mosaic(mosaic_of(2, 3), 0, 0).layout.images
     image = unpacked(laid.source)
     half = 1 / (image.shape[1] / 3)  # one of two pixels of the gap, in tiles
@@ -66,7 +66,7 @@ def test_the_gap_is_even_around_a_tile():
 
 
 @LANG
-def test_what_is_said_of_the_chosen_head_and_over_each(lang):
+def test_mosaic_title_hover_and_alt_describe_heads(lang):
     result, style = mosaic_of(5, 3), Style(lang=lang)
     entropy, distance = result.habits.entropy, result.habits.distance
     figure = head_mosaic(result, 2, 1, style)
@@ -99,7 +99,7 @@ def of(weights):
 
 
 @pytest.mark.parametrize("count", [1, 2, 12, 13, 64, 65])
-def test_the_cells_hold_the_weights(count):
+def test_attention_map_cells_match_weights(count):
     weights = weights_of(count, count)
     figure = attention_map(of(weights), count, 1)
     (heat,) = figure.data
@@ -117,7 +117,7 @@ def test_the_cells_hold_the_weights(count):
     sound(figure)
 
 
-def test_x_is_the_key_and_y_the_query():
+def test_attention_map_has_keys_on_x_and_queries_on_y():
     weights = np.zeros((3, 3), np.float32)
     weights[0, 2] = 0.625  # the first query looks at the third key
     figure = attention_map(replace(map_of(tuple("abc")), weights=weights), 1, 3)
@@ -138,7 +138,7 @@ def test_x_is_the_key_and_y_the_query():
         (rollout_map, 4, -1, "attention rollout up to layer 4"),
     ],
 )
-def test_a_map_is_named_after_what_it_is(draw, layer, head, title):
+def test_attention_map_and_rollout_name_their_source(draw, layer, head, title):
     result = map_of(layer=layer, head=head)
     figure = draw(result, 3, 5)
     assert said(figure)[0].startswith(f"{title}<br>")
@@ -146,7 +146,7 @@ def test_a_map_is_named_after_what_it_is(draw, layer, head, title):
     np.testing.assert_array_equal(np.asarray(figure.data[0].z), result.weights)
 
 
-def test_blank_where_nothing_was_asked():
+def test_attention_map_leaves_masked_cells_blank():
     result = map_of(causal=True)
     figure = attention_map(result, 2, 5)
     (heat,) = figure.data
@@ -194,7 +194,7 @@ def drawn(name, pieces, *at, style=Style()):  # noqa: B008
 
 
 @EVERY
-def test_any_text_is_drawn_as_plain_text(name):
+def test_figures_render_any_text_as_plain_text(name):
     for pieces, style in itertools.product(
         (("a",), ("a", "b"), HOSTILE), (Style(), Style(lang="zh"))
     ):
@@ -214,7 +214,7 @@ def test_any_text_is_drawn_as_plain_text(name):
 
 
 @CHOSEN
-def test_the_chosen_tokens_are_said_as_they_are(name):
+def test_figures_quote_selected_tokens_verbatim(name):
     for at, piece in enumerate(HOSTILE, 1):
         figure = drawn(name, HOSTILE, at, at)
         assert f"“{piece}”" in figure.alt  # an attribute of HTML: not marked up
@@ -224,12 +224,12 @@ def test_the_chosen_tokens_are_said_as_they_are(name):
 
 
 @CHOSEN
-def test_places_beyond_the_text_are_the_last(name):
+def test_figures_clamp_positions_beyond_text(name):
     assert drawn(name, HOSTILE, 99, 99).to_json() == drawn(name, HOSTILE, 11, 11).to_json()
 
 
 @pytest.mark.parametrize("name", sorted(set(NAMED) - {"next"}))  # which has a dozen at most
-def test_hover_on_a_long_text_has_its_tokens(name):
+def test_figures_show_tokens_on_hover_for_long_text(name):
     """A tick on a place itself would show its number on hover in place of its token."""
     for count in (NAMED_ROWS + 1, NAMED_ROWS + 50):
         pieces = [f"<{i}>" for i in range(count)]
@@ -244,7 +244,7 @@ def test_hover_on_a_long_text_has_its_tokens(name):
 
 
 @EVERY
-def test_512_tokens_are_quick_and_small(name):
+def test_figures_render_512_tokens_fast_and_small(name):
     """Typed arrays in base64 (4/3): a weight is a float32, a permission a byte."""
     pieces = ("cat",) * (120 if name in ("mosaic", "ranked") else 512)
     draw, *args = FIGURES[name](pieces, 400, 300)

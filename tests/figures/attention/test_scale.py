@@ -19,7 +19,7 @@ EVERY = pytest.mark.parametrize("quantity", QUANTITIES)
 
 
 @EVERY
-def test_lines_are_the_numbers_and_their_ends_are_said(quantity):
+def test_saturation_lines_match_values_and_alt_states_ends(quantity):
     figure = saturation_lines(FOUND, quantity)
     for trace, values in zip(figure.data[:3], getattr(FOUND, quantity), strict=True):
         np.testing.assert_array_equal(np.asarray(trace.x), FOUND.d_k)
@@ -43,7 +43,7 @@ def test_lines_are_the_numbers_and_their_ends_are_said(quantity):
 @pytest.mark.parametrize(
     ("keys", "temperature"), [(16, 1.0), (2, 0.01), (2, 100.0), (128, 0.01), (128, 100.0)]
 )
-def test_nothing_is_cut_off_and_the_default_takes_its_room(quantity, keys, temperature):
+def test_saturation_lines_fit_axis_range(quantity, keys, temperature):
     figure = saturation_lines(saturation(keys, temperature, draws=5), quantity)
     low, high = figure.layout.yaxis.range
     lines = [np.asarray(trace.y) for trace in figure.data]
@@ -58,7 +58,7 @@ def test_nothing_is_cut_off_and_the_default_takes_its_room(quantity, keys, tempe
     ("keys", "bits"),
     [(16, unbroken("16 = 4 bits")), (3, unbroken("3 = 1.58 bits")), (2, unbroken("2 = 1 bits"))],
 )
-def test_entropy_has_the_most_possible_and_its_error_on_hover(keys, bits):
+def test_saturation_lines_entropy_shows_maximum_and_error_on_hover(keys, bits):
     result = saturation(keys)
     *lines, maximum = saturation_lines(result, "entropy").data
     assert set(maximum.y) == {math.log2(keys)}
@@ -68,13 +68,13 @@ def test_entropy_has_the_most_possible_and_its_error_on_hover(keys, bits):
         assert "%{customdata:.2g}" in trace.hovertemplate
 
 
-def test_theory_beside_the_variance():
+def test_saturation_lines_variance_shows_theory():
     theory = saturation_lines(FOUND, "variance").data[3:]
     for trace, values in zip(theory, FOUND.theory, strict=True):
         np.testing.assert_array_equal(np.asarray(trace.y), values)
     assert [t.showlegend for t in theory] == [None, False, False]  # once in the legend
 
 
-def test_a_quantity_that_there_is_not():
+def test_saturation_lines_reject_unknown_quantity():
     with pytest.raises(ValueError, match=r"^The quantity is one of .*\.$"):
         saturation_lines(FOUND, "loss")

@@ -78,7 +78,7 @@ def expected(name: str, stage: str) -> list[tuple[str, np.ndarray]]:
 
 
 @EVERY
-def test_panels_hold_the_arrays_of_the_stage(name, stage):
+def test_walk_stage_panels_match_stage_arrays(name, stage):
     """A click on words against words gives key and query."""
     figure = drawn(name, stage)
     sound(figure)
@@ -97,7 +97,7 @@ def test_panels_hold_the_arrays_of_the_stage(name, stage):
 
 
 @EVERY
-def test_panels_stand_side_by_side_for_the_script_that_stacks_them(name, stage):
+def test_walk_stage_panels_have_own_axes_side_by_side(name, stage):
     """responsive_panels.js: each panel has axes of its own, all one height, titles move along."""
     figure = drawn(name, stage)
     axes = [(t.xaxis or "x", t.yaxis or "y") for t in maps(figure)]
@@ -134,12 +134,12 @@ def test_panels_stand_side_by_side_for_the_script_that_stacks_them(name, stage):
         ("heads", "concat", unbroken("8 × 4 = 32 entries in, 16 out")),
     ],
 )
-def test_what_is_said(name, stage, wanted):
+def test_walk_stage_alt_states_expected_numbers(name, stage, wanted):
     assert wanted in drawn(name, stage).alt
     assert ("Head 7" in drawn(name, stage).alt) == (name == "heads")
 
 
-def test_the_softmax_says_that_rows_and_not_columns_sum_to_one():
+def test_walk_stage_softmax_shows_row_and_column_sums():
     figure = drawn("plain", "softmax")
     weights = PLAIN.attention.weights[0]
     notes = {(n.x, n.y): n.text for n in figure.layout.annotations}
@@ -151,7 +151,7 @@ def test_the_softmax_says_that_rows_and_not_columns_sum_to_one():
 
 
 @pytest.mark.parametrize(("query", "key"), [(1, 8), (5, 5), (8, 1)])
-def test_row_and_column_are_lit(query, key):
+def test_walk_stage_highlights_row_and_column(query, key):
     row, column = (0.5, 8.5, query - 0.5, query + 0.5), (key - 0.5, key + 0.5, 0.5, 8.5)
     of_query, of_key = ((0.5, 16.5, position - 0.5, position + 0.5) for position in (query, key))
     expected = {
@@ -167,7 +167,7 @@ def test_row_and_column_are_lit(query, key):
 
 
 @pytest.mark.parametrize("part", PROJECTIONS)
-def test_each_projection(part):
+def test_walk_stage_draws_each_projection(part):
     figure = walk_stage(HEADS, "project", 3, 2, 5, part=part)
     x, weight, result = maps(figure)
     np.testing.assert_array_equal(np.asarray(weight.z), getattr(HEADS.weights, part)[3])
@@ -179,7 +179,7 @@ def test_each_projection(part):
     assert result.name == unbroken(f"{letter} = X W{letter}")
 
 
-def test_forbidden_cells_are_hatched_and_have_minus_infinity_or_zero():
+def test_walk_stage_hatches_masked_cells():
     later = {(c + 1, r + 1) for r, c in zip(*np.nonzero(~np.tri(8, dtype=bool)), strict=True)}
     for name, written_in_cell in (("heads", ""), ("leaky", "0.00")):
         figure = drawn(name, "mask")
@@ -197,19 +197,19 @@ def test_forbidden_cells_are_hatched_and_have_minus_infinity_or_zero():
     assert not [t for t in drawn("plain", "mask").data if t.type == "scatter"]
 
 
-def test_hover_on_a_forbidden_cell_says_minus_infinity():
+def test_walk_stage_hover_shows_minus_infinity_on_masked_cell():
     result = maps(drawn("heads", "mask"))[-1]
     assert result.hovertext[0][1] == "−∞"
     assert result.hovertext[1][0] == written(HEADS.attention.masked[7, 1, 0], 4)
     assert "%{hovertext}" in result.hovertemplate
 
 
-def test_scaled_scores_have_the_colors_of_the_unscaled():
+def test_walk_stage_scaled_scores_share_color_range_with_unscaled():
     before, after = maps(drawn("plain", "scale"))
     assert before.zmax == after.zmax
 
 
-def test_numbers_in_cells_are_those_of_the_array():
+def test_walk_stage_cell_numbers_match_array():
     """Two decimals, one from 100 on; none where the cells are too narrow."""
     scores = maps(drawn("plain", "scores"))[-1].text
     assert list(scores[1]) == [
@@ -221,14 +221,14 @@ def test_numbers_in_cells_are_those_of_the_array():
     assert maps(drawn("heads", "sum"))[-1].texttemplate == "%{text}"
 
 
-def test_written():
+def test_written_formats_numbers():
     assert written(-0.001, 2) == "0.00"  # no minus before a zero
     assert written(-1.25, 1) == "−1.2"  # half to even, as numpy rounds
     assert written(-np.inf, 3) == "−∞"
     assert written(np.array([1.0, -2.0]), 0).tolist() == ["1", "−2"]
 
 
-def test_the_part_of_a_head_is_dashed_where_heads_are_joined():
+def test_walk_stage_concat_outlines_head_part_with_dashes():
     figure = walk_stage(HEADS, "concat", 5, 1, 1)
     joined, _, _ = maps(figure)
     dashed = {s.xref: box(s) for s in figure.layout.shapes if s.line.dash == "dash"}
@@ -238,7 +238,7 @@ def test_the_part_of_a_head_is_dashed_where_heads_are_joined():
     assert said(figure)[0] == "[Z<sub>0</sub> … Z<sub>7</sub>]"
 
 
-def test_words_label_the_axes_and_the_table():
+def test_walk_stage_labels_axes_and_table_with_words():
     figure = drawn("plain", "scores")
     assert list(figure.layout.xaxis3.ticktext) == list(PLAIN.words)
     assert list(figure.layout.yaxis.ticktext) == list(PLAIN.words)
@@ -248,7 +248,7 @@ def test_words_label_the_axes_and_the_table():
     assert len(table(figure)) == 8 * 16 * 2 + 64
 
 
-def test_basic_attention_is_nearly_the_identity():
+def test_walk_basic_weights_are_nearly_identity():
     result, figure = PLAIN.basic, walk_basic(PLAIN, 2, 3)
     for trace, array in zip(
         maps(figure), (PLAIN.embeddings, result.scores, result.weights), strict=True
@@ -260,7 +260,7 @@ def test_basic_attention_is_nearly_the_identity():
     assert [over(leaky, trace)[0].fill for trace in maps(leaky)[1:]] == ["toself", "toself"]
 
 
-def test_the_line_above_grows_in_the_lecture_hall():
+def test_walk_stage_title_margin_scales_with_style():
     figure = drawn("plain", "scores", style=Style(scale=1.25))
     assert figure.layout.margin.t == ABOVE * 1.25
 
@@ -278,6 +278,6 @@ def test_the_line_above_grows_in_the_lecture_hall():
         (walk_basic, (1, 0)),
     ],
 )
-def test_what_there_is_not(draw, wrong):
+def test_walk_stage_and_basic_reject_invalid_arguments(draw, wrong):
     with pytest.raises(ValueError, match=r"^There is no .*\.$"):
         draw(PLAIN, *wrong)

@@ -43,13 +43,13 @@ CUT, FILLED = knife_of(), fill_of()
 # --- what they share ------------------------------------------------------------------------------
 
 
-def test_shares_are_said_with_interval_and_n():
+def test_format_proportions_shows_interval_and_n():
     right = np.array([[1, 1, 0, np.nan], [np.nan] * 4])
     message = bars_and_labels.format_proportions(shares(right), STYLE.text)
     assert message.tolist() == [unbroken("66.7% [20.8, 93.9], n = 3"), "none"]
 
 
-def test_reported_bars_are_hatched_and_empty():
+def test_bar_is_hatched_and_transparent_for_reported_values():
     sheet = Sheet(STYLE)
     panel = sheet.panel(axes.axis(), axes.axis())
     bars_and_labels.bar(panel, 1, of(8, 10), "ours", LIGHT.lstm)
@@ -62,7 +62,7 @@ def test_reported_bars_are_hatched_and_empty():
     assert theirs["error_x"]["array"] == ours["error_y"]["array"]
 
 
-def test_an_axis_fits_its_values_and_never_vanishes():
+def test_fitted_axis_covers_values_and_is_never_empty():
     assert bars_and_labels.fitted([70.0, 70.0])[0] <= 65
     low, high = bars_and_labels.fitted(np.array([np.nan, 48, 79]), above=0.1, below=0.1)
     assert low < 48
@@ -73,7 +73,7 @@ def test_an_axis_fits_its_values_and_never_vanishes():
 # --- masked words -------------------------------------------------------------------------------
 
 
-def test_masking_lines_are_accuracies_and_random_comes_first():
+def test_masking_lines_match_accuracies_with_random_first():
     figure = accuracy_under_masking(CUT, "gradient", 0.35, BASELINE)
     first = figure.data[0]
     assert (first.name, first.line.color, first.line.dash) == ("random order", LIGHT.truth, None)
@@ -87,7 +87,7 @@ def test_masking_lines_are_accuracies_and_random_comes_first():
     assert len({line.line.color for line in figure.data[:5]}) == 5
 
 
-def test_only_the_chosen_order_has_its_wilson_band():
+def test_masking_figure_draws_wilson_band_for_chosen_order_only():
     figure = accuracy_under_masking(CUT, "content", 0.35, BASELINE)
     (band,) = bands(figure)
     low, high = np.split(np.asarray(band.y), 2)
@@ -103,7 +103,7 @@ def test_only_the_chosen_order_has_its_wilson_band():
 
 
 @pytest.mark.parametrize("share", [0.0, 0.35, 0.375, 1.0])
-def test_what_is_read_off_lies_on_the_line(share: float):
+def test_masking_mark_lies_on_line(share: float):
     figure = accuracy_under_masking(CUT, "attention", share, BASELINE)
     mark = named(figure, "most attention first, chosen")
     expected = at(CUT, "attention", share)
@@ -117,14 +117,14 @@ def test_what_is_read_off_lies_on_the_line(share: float):
     sound(figure)
 
 
-def test_an_order_that_was_not_tried_is_refused():
+def test_masking_figures_reject_missing_order():
     with pytest.raises(ValueError, match="was not tried"):
         accuracy_under_masking(knife_of(5, 3, ("random",)), "content", 0, BASELINE)
     with pytest.raises(ValueError, match="was not tried"):
         sentence_under_masking(own_knife_of(orders=("random",)), "content", 0)
 
 
-def test_a_masked_sentence_shows_each_step_and_the_word_that_went():
+def test_masked_sentence_shows_each_step_and_masked_word():
     masking = own_knife_of()
     figure = sentence_under_masking(masking, "content", 3)
     line = named(figure, "content words first")
@@ -139,7 +139,7 @@ def test_a_masked_sentence_shows_each_step_and_the_word_that_went():
 
 @pytest.mark.parametrize("words", [(), ("x",), HOSTILE, tuple("abcdefghijklmnopqrstuvwxyz")])
 @pytest.mark.parametrize("masked", [0, 7, 99])
-def test_a_masked_sentence_of_every_sentence(words, masked: int):
+def test_masked_sentence_renders_any_text(words, masked: int):
     masking = own_knife_of(words)
     figure = sentence_under_masking(masking, "random", masked)
     sound(figure)
@@ -151,7 +151,7 @@ def test_a_masked_sentence_of_every_sentence(words, masked: int):
 # --- filling in -----------------------------------------------------------------------------------
 
 
-def test_fill_bars_are_counts_with_intervals():
+def test_fill_bars_match_proportions_with_intervals():
     figure = fill_in_accuracy(FILLED)
     for axis, best in (("x", 1), ("x2", 5)):
         for index, name in enumerate(("[MASK]", "another token", "left alone")):
@@ -169,7 +169,7 @@ def test_fill_bars_are_counts_with_intervals():
     assert f"at {len(FILLED.rank):,} places" in figure.alt
 
 
-def test_fill_without_places_of_a_kind():
+def test_fill_figures_render_without_positions():
     figure = fill_in_accuracy(fill_of(500, mask=1.0))
     sound(figure)
     assert notes(figure).count("none") == 4
@@ -178,7 +178,7 @@ def test_fill_without_places_of_a_kind():
     sound(fill_in_accuracy_by_share((nothing,), 0.15))
 
 
-def test_fill_curves_are_in_the_order_of_their_shares():
+def test_fill_curves_are_sorted_by_share():
     result = fills()
     figure = fill_in_accuracy_by_share(result[::-1], 0.15)
     np.testing.assert_allclose(figure.data[0].x, [5, 15, 25, 35, 45, 55, 65])
@@ -193,7 +193,7 @@ def test_fill_curves_are_in_the_order_of_their_shares():
     assert figure.layout.shapes[0].x0 == 15
 
 
-def test_guesses_mark_the_truth_once_a_panel():
+def test_guesses_mark_truth_once_per_panel():
     guesses = guesses_of()
     figure = best_guesses(guesses)
     for panel, bars in enumerate(figure.data):
@@ -215,7 +215,7 @@ def test_guesses_mark_the_truth_once_a_panel():
 
 @pytest.mark.parametrize("conditions", [("mask",), DIRECTIONS, ("left", "right")])
 @pytest.mark.parametrize("candidates", [1, 8])
-def test_guesses_of_every_size(conditions, candidates: int):
+def test_guesses_render_at_every_size(conditions, candidates: int):
     figure = best_guesses(guesses_of(conditions, candidates))
     sound(figure)
     assert len(figure.data) == len(conditions)
@@ -225,7 +225,7 @@ def test_guesses_of_every_size(conditions, candidates: int):
     assert all(a[1] < b[0] for a, b in pairwise(domains))
 
 
-def test_hostile_tokens_stay_text():
+def test_guesses_escape_hostile_tokens():
     guesses = replace(guesses_of(("mask",)), candidates=(HOSTILE[:8],), truth="<b>")
     figure = best_guesses(guesses)
     sound(figure)

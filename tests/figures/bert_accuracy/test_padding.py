@@ -30,7 +30,7 @@ PADDED = padding_of()
 # --- padding --------------------------------------------------------------------------------------
 
 
-def test_padding_accuracy_counts_what_is_known():
+def test_padding_accuracy_counts_only_known_answers():
     figure = padding_effect(PADDED, "accuracy", 64, "left")
     line = named(figure, "mask left out, left")
     right = (PADDED.probability[1, 1] >= 0.5) == PADDED.positive
@@ -49,7 +49,7 @@ def test_padding_accuracy_counts_what_is_known():
     assert unbroken("n = 400") in notes(padding_effect(PADDED, "accuracy", 512, "left"))
 
 
-def test_padding_flips_are_counted_against_no_padding():
+def test_padding_flips_compare_with_unpadded_answers():
     figure = padding_effect(PADDED, "flipped", 64, "right")
     flips = (PADDED.probability[:, 0] >= 0.5) != (PADDED.unpadded >= 0.5)
     for row, name in zip(flips, ("mask given, right", "mask left out, right"), strict=True):
@@ -59,7 +59,7 @@ def test_padding_flips_are_counted_against_no_padding():
 
 
 @pytest.mark.parametrize("measure", ["drift", "on_pads"])
-def test_padding_medians_lie_within_their_quartiles(measure: str):
+def test_padding_medians_have_quartile_bands(measure: str):
     figure = padding_effect(PADDED, measure, 128, "right")
     values = PADDED.drift if measure == "drift" else 100 * PADDED.on_pads
     line = named(figure, "mask left out, right")
@@ -71,7 +71,7 @@ def test_padding_medians_lie_within_their_quartiles(measure: str):
 
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("side", ["right", "left"])
-def test_padding_tells_the_lines_apart(measure: str, side: str):
+def test_padding_lines_differ_in_dash_color_and_opacity(measure: str, side: str):
     figure = padding_effect(PADDED, measure, 128, side)
     sound(figure)
     lines = {t.name: t for t in figure.data if t.mode and "markers" in t.mode}
@@ -88,7 +88,7 @@ def test_padding_tells_the_lines_apart(measure: str, side: str):
     assert all(bottom < mark.y < top for mark in figure.layout.annotations if mark.text in lines)
 
 
-def test_a_length_without_any_answer_is_a_gap():
+def test_padding_leaves_gap_at_length_without_answers():
     empty = padding_of(30, n_sentences=0)
     for measure in MEASURES:
         figure = padding_effect(empty, measure, 512, "right")
@@ -97,14 +97,14 @@ def test_a_length_without_any_answer_is_a_gap():
     assert "– with mask, – without" in " ".join(notes(figure))
 
 
-def test_an_unknown_measure_or_side_is_refused():
+def test_padding_rejects_unknown_measure_or_side():
     with pytest.raises(ValueError, match="loss"):
         padding_effect(PADDED, "loss", 64, "right")
     with pytest.raises(ValueError, match="middle"):
         padding_effect(PADDED, "accuracy", 64, "middle")
 
 
-def test_own_padding_has_answer_and_attention():
+def test_sentence_padding_draws_answer_and_attention():
     padding = own_padding_of()
     figure = sentence_padding(padding, 128)
     for axis, values in (("x", padding.probability), ("x2", padding.on_pads)):
@@ -118,7 +118,7 @@ def test_own_padding_has_answer_and_attention():
     sound(sentence_padding(own_padding_of(lengths=LENGTHS[:1]), 32))
 
 
-def test_ids_stand_under_their_tokens():
+def test_token_ids_align_ids_and_mask_with_tokens():
     padding = own_padding_of()
     figure = token_ids(padding)
     ids, mask = figure.data
@@ -136,7 +136,7 @@ def test_ids_stand_under_their_tokens():
 
 
 @pytest.mark.parametrize("count", [1, 5, 16, 17, 64])
-def test_ids_show_at_most_24_columns(count: int):
+def test_token_ids_show_at_most_24_columns(count: int):
     padding = own_padding_of(tuple(f"w{n}" for n in range(count)))
     figure = token_ids(padding)
     sound(figure)
@@ -148,7 +148,7 @@ def test_ids_show_at_most_24_columns(count: int):
     assert f"{count + 8} tokens" in figure.alt
 
 
-def test_hostile_pieces_stay_text():
+def test_token_ids_escape_hostile_pieces():
     for mark in token_ids(own_padding_of(HOSTILE)).layout.annotations:
         assert "<" not in mark.text
         assert "%{" not in mark.text
@@ -157,7 +157,7 @@ def test_hostile_pieces_stay_text():
 # --- direction ------------------------------------------------------------------------------------
 
 
-def test_direction_counts_three_things():
+def test_direction_bars_match_answers_refitted_answers_and_ranks():
     attention_directions = direction_of()
     figure = accuracy_by_direction(attention_directions, BASELINE)
     for axis, right in (

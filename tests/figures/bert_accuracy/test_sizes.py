@@ -74,11 +74,11 @@ SIZES = (
 
 
 @pytest.mark.parametrize("draw", SIZES, ids=range(len(SIZES)))
-def test_every_size_is_sound(draw):
+def test_figures_render_at_every_size(draw):
     sound(draw())
 
 
-def test_a_class_without_sentences_has_no_percent():
+def test_confusion_matrices_omit_percent_for_empty_class():
     figure = confusion_matrices(
         Confusion(np.array([[0, 0], [1, 3]])), Confusion(np.zeros((2, 2), int)), made.NAMES
     )
@@ -86,7 +86,7 @@ def test_a_class_without_sentences_has_no_percent():
     assert figure.data[0].text[0][0] == "<b>0</b><br>–"
 
 
-def test_the_majority_stands_where_it_is_and_is_named():
+def test_majority_line_has_value_and_name():
     figure = systems(2000)
     share = 100 * made.baseline().share
     (line,) = (trace for trace in figure.data if trace.name == "always the more frequent answer")
@@ -98,7 +98,7 @@ def test_the_majority_stands_where_it_is_and_is_named():
     assert "majority answer: 50.1%" in notes(figure)
 
 
-def test_a_title_is_escaped_and_the_language_the_readers():
+def test_parameter_counts_escape_title_and_use_language():
     figure = parameter_counts(count(MINILM), "<b>&", Style(lang="zh"))
     assert figure.layout.title.text.startswith("&lt;b&gt;&amp;：")
     assert "第 1 层" in figure.layout.yaxis.ticktext

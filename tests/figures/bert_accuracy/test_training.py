@@ -62,7 +62,7 @@ def with_numbers(figure):
 # --- systems --------------------------------------------------------------------------------------
 
 
-def test_bars_are_mean_accuracies_with_their_intervals_best_last():
+def test_system_bars_show_mean_and_interval_with_best_last():
     every_system = systems()
     figure = system_accuracies(every_system, truth(), "all", baseline(), REPORTED)
     bars = [t for t in figure.data if t.type == "bar" and t.xaxis in (None, "x")]
@@ -78,7 +78,7 @@ def test_bars_are_mean_accuracies_with_their_intervals_best_last():
     assert last < 1 < len(bars) < first  # the first row is above
 
 
-def test_the_chosen_system_stands_out():
+def test_system_bars_highlight_chosen_system():
     figure = system_accuracies(systems(), truth(), "lora", baseline())
     opacity = {t.name: t.opacity for t in figure.data if t.type == "bar"}
     assert opacity.pop("LoRA") == 1
@@ -86,7 +86,7 @@ def test_the_chosen_system_stands_out():
     assert "<b>LoRA</b>" in figure.layout.yaxis.ticktext
 
 
-def test_each_run_is_a_dot():
+def test_system_bars_draw_each_run_as_dot():
     result = {system.system: system for system in systems()}
     figure = system_accuracies(tuple(result.values()), truth(), "all", baseline())
     dots = named(figure, "head on the mean, runs")
@@ -97,7 +97,7 @@ def test_each_run_is_a_dot():
     assert not [t for t in figure.data if t.name == "GRU, runs"]  # a single run is the bar itself
 
 
-def test_what_texts_report_is_hatched_and_apart():
+def test_system_bars_separate_and_hatch_reported_results():
     figure = system_accuracies(systems(), truth(), "all", baseline(), REPORTED)
     theirs = [t for t in figure.data if t.xaxis == "x2"]
     assert [t.x[0] for t in theirs] == sorted(100 * item.accuracy for item in REPORTED)
@@ -120,7 +120,7 @@ def test_what_texts_report_is_hatched_and_apart():
 # --- learning -------------------------------------------------------------------------------------
 
 
-def test_strong_lines_are_means_and_thin_lines_runs():
+def test_learning_curves_draw_thick_mean_and_thin_run_lines():
     result = tuned()
     figure = learning_curves(result, None, baseline())
     np.testing.assert_allclose(named(figure, "training", "x").y, result.loss.mean(0))
@@ -137,7 +137,7 @@ def test_strong_lines_are_means_and_thin_lines_runs():
     assert figure.alt.endswith(". Always the more frequent answer: 49.9%.")
 
 
-def test_the_band_is_the_interval_of_the_validation():
+def test_learning_curves_band_matches_validation_interval():
     result = tuned(1)
     band = next(t for t in learning_curves(result, n=200).data if not t.name)
     low, high = np.split(np.asarray(band.y), 2)
@@ -147,7 +147,7 @@ def test_the_band_is_the_interval_of_the_validation():
         assert high[::-1][epoch] == pytest.approx(100 * expected.high)
 
 
-def test_the_best_epoch_is_marked_in_both_panels():
+def test_learning_curves_mark_best_epoch_in_both_panels():
     result = tuned()
     best = int(np.argmax(result.validation.mean(0)))
     figure = learning_curves(result)
@@ -157,7 +157,7 @@ def test_the_best_epoch_is_marked_in_both_panels():
     assert any(text.startswith(f"best after epoch {best}: ") for text in notes(figure))
 
 
-def test_a_texts_curve_is_dotted_and_starts_at_epoch_one():
+def test_learning_curves_draw_reported_curve_dotted_from_epoch_one():
     curve = CURVES[1]
     figure = learning_curves(tuned(1), curve)
     loss = named(figure, "training, reported in the text", "x")
@@ -178,7 +178,7 @@ def test_a_texts_curve_is_dotted_and_starts_at_epoch_one():
 
 @pytest.mark.parametrize("epochs", [0, 1, 5, 20])
 @pytest.mark.parametrize("runs", [1, 2])
-def test_every_number_of_epochs_and_runs(epochs, runs):
+def test_learning_curves_render_any_number_of_epochs_and_runs(epochs, runs):
     figure = learning_curves(tuned(runs, epochs), None, baseline())
     sound(figure)
     assert figure.layout.xaxis.range[1] >= max(epochs, 1)
@@ -188,7 +188,7 @@ def test_every_number_of_epochs_and_runs(epochs, runs):
             assert np.max(trace.x) <= max(epochs, 1)
 
 
-def test_validation_that_was_never_measured():
+def test_learning_curves_render_without_validation():
     result = tuned()
     figure = learning_curves(replace(result, validation=np.full_like(result.validation, np.nan)))
     sound(figure)
@@ -196,7 +196,7 @@ def test_validation_that_was_never_measured():
     assert "validation" not in notes(figure)
 
 
-def test_the_axis_of_the_progress_does_not_move():
+def test_training_progress_keeps_axes_fixed():
     settings = TuneSettings(regime="lora", epochs=3, runs=2)
     ranges = set()
     for until in (0.01, 0.3, 0.55, 1.0):
@@ -209,7 +209,7 @@ def test_the_axis_of_the_progress_does_not_move():
     assert 684 <= last < 720  # three epochs of 228 batches
 
 
-def test_progress_shows_what_was_reported():
+def test_training_progress_matches_reports():
     settings = TuneSettings(regime="all", epochs=2)
     records = trail(settings, 1.0)
     figure = training_progress(records, settings)
@@ -225,7 +225,7 @@ def test_progress_shows_what_was_reported():
     assert points.y[0] + points.error_y.array[0] == pytest.approx(100 * expected.high)
 
 
-def test_earlier_runs_are_pale():
+def test_training_progress_fades_earlier_runs():
     settings = TuneSettings(epochs=2, runs=3)
     figure = training_progress(trail(settings, 0.9), settings)
     opacity = {t.name: t.opacity for t in figure.data if t.name.startswith("training")}
@@ -235,7 +235,7 @@ def test_earlier_runs_are_pale():
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_hardly_a_report(count):
+def test_training_progress_renders_with_zero_or_one_report(count):
     settings = TuneSettings(epochs=2)
     figure = training_progress(trail(settings)[:count], settings)
     sound(figure)
@@ -245,7 +245,7 @@ def test_hardly_a_report(count):
 # --- modes ----------------------------------------------------------------------------------------
 
 
-def test_repeats_are_dots_and_gradients_words():
+def test_modes_figure_draws_repeats_as_dots_and_states_gradients():
     mode_comparison = modes_of(8)
     figure = train_and_eval(mode_comparison)
     for row, name in enumerate(("evaluation mode, eval()", "training mode, train()")):
@@ -267,7 +267,7 @@ def test_repeats_are_dots_and_gradients_words():
 # --- search ---------------------------------------------------------------------------------------
 
 
-def test_the_map_holds_all_combinations_and_the_trials_lie_on_it():
+def test_search_trials_draw_surface_and_trials():
     result, existing = searched(), surface()
     figure = search_trials(result, existing)
     heat, trials = named(figure, "Validation accuracy (%)"), named(figure, "trials")
@@ -283,7 +283,7 @@ def test_the_map_holds_all_combinations_and_the_trials_lie_on_it():
     assert figure.layout.xaxis.ticktext[0] == "10<sup>−5</sup>"
 
 
-def test_trials_are_numbered_in_order_and_the_best_is_ringed():
+def test_search_trials_are_numbered_and_best_is_ringed():
     result = searched()
     figure = search_trials(result, surface())
     discs = with_numbers(figure)
@@ -296,7 +296,7 @@ def test_trials_are_numbered_in_order_and_the_best_is_ringed():
     assert unbroken(f"[{100 * best.low:.1f}, {100 * best.high:.1f}], n = 800") in message
 
 
-def test_discs_at_one_place_do_not_hide_one_another():
+def test_search_trials_spread_overlapping_discs():
     result = searched(trials=3)
     same = replace(result, rate=np.full(3, 1e-3), batch=np.full(3, 32))
     discs = with_numbers(search_trials(same, surface()))
@@ -307,7 +307,7 @@ def test_discs_at_one_place_do_not_hide_one_another():
 
 @pytest.mark.parametrize("trials", [0, 1, 2, 30])
 @pytest.mark.parametrize("known", [None, surface()])
-def test_every_number_of_trials(trials, known):
+def test_search_trials_render_any_number_of_trials(trials, known):
     result = searched("random", trials)
     figure = search_trials(result, known)
     sound(figure)
@@ -317,7 +317,7 @@ def test_every_number_of_trials(trials, known):
     sound(best_so_far((result,)))
 
 
-def test_lines_of_the_race_never_fall_and_end_at_the_best():
+def test_best_so_far_lines_never_fall_and_end_at_best():
     result = tuple(searched(method) for method in ("grid", "random", "bayes"))
     figure = best_so_far(result)
     names = ("grid search", "random search", "Bayesian search")
@@ -342,7 +342,7 @@ def test_lines_of_the_race_never_fall_and_end_at_the_best():
 # --- two systems ----------------------------------------------------------------------------------
 
 
-def test_running_lines_bands_and_the_place_of_reading():
+def test_running_accuracy_draws_lines_bands_and_selected_n():
     a, b = running(right(0.79, 8)), running(right(0.87, 9))
     figure = running_accuracy(a, b, NAMES, 300)
     for result, name in ((a, ESCAPED), (b, "all weights")):
@@ -360,19 +360,19 @@ def test_running_lines_bands_and_the_place_of_reading():
 
 
 @pytest.mark.parametrize("n", [0, 26])
-def test_there_is_no_such_sentence(n):
+def test_running_accuracy_rejects_n_out_of_range(n):
     a = running(right(0.8, 8, 25))
     with pytest.raises(ValueError, match=f"not {n}"):
         running_accuracy(a, a, NAMES, n)
 
 
-def test_a_long_name_is_cut_at_the_end_of_its_line():
+def test_running_accuracy_truncates_long_name():
     a = running(right(0.8, 8, 25))
     figure = running_accuracy(a, a, ("x" * 80, "y"), 5)
     assert "x" * 21 + "…" in notes(figure)
 
 
-def test_tiles_count_who_is_right():
+def test_paired_tiles_match_mcnemar_counts():
     paired = mcnemar(right(0.79, 8), right(0.87, 9))
     figure = paired_answers(paired, NAMES)
     np.testing.assert_array_equal(
@@ -406,14 +406,14 @@ def test_tiles_count_who_is_right():
      (Paired(10, 61, 38, 5, 114, 0.0262), unbroken("p = 0.0262")),
      (Paired(0, 90, 1, 0, 91, 1e-9), unbroken("p < 0.001"))],
 )  # fmt: skip
-def test_p_in_words(found, p):
+def test_paired_figure_formats_p_value(found, p):
     figure = paired_answers(found, NAMES)
     sound(figure)
     assert any(text.endswith(p) for text in notes(figure))
     assert p in figure.alt
 
 
-def test_confusions_hold_counts_and_percent_of_the_row():
+def test_confusion_matrices_show_counts_and_row_percent():
     first, second = confusions()
     figure = confusion_matrices(first, second, NAMES)
     for trace, result in zip(figure.data, (first, second), strict=True):
@@ -436,7 +436,7 @@ def test_confusions_hold_counts_and_percent_of_the_row():
 
 @pytest.mark.parametrize("config", [MINILM, DISTILBERT, BERT_BASE, BERT_LARGE])
 @pytest.mark.parametrize("regime", ["random", "head", "top", "lora", "all"])
-def test_bars_add_up_to_all_parameters(config, regime):
+def test_parameter_counts_bars_sum_to_total(config, regime):
     result = count(config, regime)
     figure = parameter_counts(result, "a network")
     rendered = {t.name: sum(t.x) for t in figure.data}
@@ -450,7 +450,7 @@ def test_bars_add_up_to_all_parameters(config, regime):
     sound(figure)
 
 
-def test_layers_stand_alone_where_there_is_room():
+def test_parameter_counts_list_layers_separately_if_few():
     figure = parameter_counts(count(MINILM, "top", layers=2), "MiniLM")
     frozen, trained = named(figure, "frozen"), named(figure, "trained")
     names = figure.layout.yaxis.ticktext
@@ -464,7 +464,7 @@ def test_layers_stand_alone_where_there_is_room():
     assert frozen.x[4] == by_name["layer 1"]
 
 
-def test_alike_layers_share_a_row_where_there_is_none():
+def test_parameter_counts_group_equal_layers_if_many():
     figure = parameter_counts(count(BERT_BASE, "top", layers=2), "bert-base")
     layers = [name for name in figure.layout.yaxis.ticktext if "layer" in name]
     assert layers == ["layers 1–10", "layers 11–12"]

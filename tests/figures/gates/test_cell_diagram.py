@@ -29,7 +29,7 @@ def test_lstm_cell_shows_its_numbers():
 
 
 @pytest.mark.parametrize("update", ["keep", "write"])
-def test_gru_cell_shares_the_state_as_its_convention_says(update):
+def test_gru_cell_follows_update_convention(update):
     visited = observed("gru")
     step = one_step(visited, 3, 9)
     figure = gru_cell(one_step(visited, 3, 9, update))
@@ -43,7 +43,7 @@ def test_gru_cell_shares_the_state_as_its_convention_says(update):
     assert {f"<b>{short(value)}</b>" for value in numbers.values()} <= set(labels(figure))
 
 
-def test_arrows_are_as_wide_as_what_flows():
+def test_lstm_cell_arrow_width_grows_with_flow():
     def widths(f: float) -> list[float]:
         figure = lstm_cell(LSTMStep(1.0, 0.0, f, 0.5, 0.5, f, 0.5 * np.tanh(f), np.tanh(f)))
         return [note.arrowwidth for note in figure.layout.annotations if note.showarrow]
@@ -57,7 +57,7 @@ def test_arrows_are_as_wide_as_what_flows():
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-30, 1.0, 57.0, 1e6])
-def test_cells_at_the_extremes(size):
+def test_cell_diagrams_render_extreme_values(size):
     sound(lstm_cell(LSTMStep(-size, 0.0, 1.0, -1.0, 1.0, -size, -1.0, -1.0)))
     sound(gru_cell(GRUStep(-size, 0.0, 1.0, 1.0, -size, size)))
 
@@ -81,5 +81,5 @@ def test_cells_at_the_extremes(size):
         (1234.5, "1,234"),
     ],
 )
-def test_numbers_in_boxes_are_short_and_say_when_they_are_rounded_to_zero_or_one(value, written):
+def test_short_marks_values_rounded_to_zero_or_one(value, written):
     assert short(value) == written

@@ -58,14 +58,14 @@ def one_unit(steps: int = 5, p=None, **parts) -> Observation:
     )
 
 
-def test_what_cannot_be_seen_has_a_sign():
+def test_visible_symbols_replace_whitespace():
     assert visible_symbols(("a", " ", "\n", "<b>", "")) == ("a", "␣", "⏎", "<b>", "")
 
 
 # --- maps -----------------------------------------------------------------------------------------
 
 
-def test_rows_stand_in_the_given_order_and_the_first_is_on_top():
+def test_gate_map_orders_rows_from_top():
     values = observed("lstm", "f").values
     order = np.array([4, 0, 5, 2, 1, 3])
     figure = gate_map(seen(values, order=order), 3, 9)
@@ -82,14 +82,14 @@ def test_rows_stand_in_the_given_order_and_the_first_is_on_top():
     assert any(number(float(values[8, 2])) in words for words in labels(figure))
 
 
-def test_states_have_colors_symmetric_about_zero():
+def test_gate_map_uses_symmetric_colors_for_states():
     state = observed("lstm", "c")
     (heat,) = gate_map(state, 1, 1).data
     assert heat.zmax == -heat.zmin == pytest.approx(np.abs(state.values).max(), rel=1e-6)  # float32
     assert heat.colorscale[5][1].endswith("0.00)")  # nothing at zero: the page itself
 
 
-def test_a_state_that_ran_away_does_not_take_the_color_from_the_others():
+def test_gate_map_clips_color_range_at_outlier():
     values = np.random.RandomState(0).uniform(-1, 1, (40, 30))
     values[3:7, 7] = -50
     (heat,) = gate_map(seen(values, "c"), 8, 3).data
@@ -101,7 +101,7 @@ def test_a_state_that_ran_away_does_not_take_the_color_from_the_others():
 
 @pytest.mark.parametrize("symbol", ["h", "f"])
 @pytest.mark.parametrize(("steps", "units"), [(1, 1), (1, 6), (400, 1), (400, 256)])
-def test_map_of_any_size(steps, units, symbol):
+def test_gate_map_renders_any_size(steps, units, symbol):
     figure = gate_map(seen(np.zeros((steps, units)), symbol, tokens="<" * steps), units, steps)
     sound(figure)
     (heat,) = figure.data
@@ -110,7 +110,7 @@ def test_map_of_any_size(steps, units, symbol):
     assert len(figure.to_json()) < 8 * steps * units + 60_000  # typed, not a list of numbers
 
 
-def test_the_map_is_written_once_for_all_of_its_steps():
+def test_gate_map_serializes_array_once_for_all_steps():
     observed, other = (seen(np.random.RandomState(k).rand(148, 256), "f") for k in (0, 1))
     figures = [gate_map(observed, 8, step) for step in (3, 4)]
     first, again = ([p for p in f.parts() if isinstance(p, Array)] for f in figures)
@@ -121,7 +121,7 @@ def test_the_map_is_written_once_for_all_of_its_steps():
     assert joined(figures[0].parts()).decode() == figures[0].to_json() != figures[1].to_json()
 
 
-def test_tokens_are_plain_text_on_the_axis_and_on_hover():
+def test_gate_map_escapes_tokens_on_axis_and_hover():
     few = gate_map(seen(np.zeros((3, 1)), tokens=["<b>", "&", "x"]), 1, 1)
     assert list(few.layout.xaxis.ticktext) == ["&lt;b&gt;", "&amp;", "x"]
     figure = gate_map(seen(np.zeros((61, 1)), tokens=["<i>"] * 61), 1, 1)
@@ -132,13 +132,13 @@ def test_tokens_are_plain_text_on_the_axis_and_on_hover():
 
 
 @pytest.mark.parametrize(("token", "room"), [("e", 60), ("word", 40)])
-def test_tokens_stand_below_the_map_as_long_as_they_fit(token, room):
+def test_gate_map_labels_tokens_only_if_they_fit(token, room):
     for steps in (1, room, room + 1):
         figure = gate_map(seen(np.zeros((steps, 1)), tokens=[token] * steps), 1, 1)
         assert (token in figure.layout.xaxis.ticktext) == (steps <= room)
 
 
-def test_saturation_counts_steps_and_every_unit_is_in_a_bin_of_its_time_constant(monkeypatch):
+def test_gate_saturation_counts_steps_and_bins_time_constants(monkeypatch):
     keeps = np.array([0.0, 0.05, 0.1, 1.0, 999.9, 1000.0, 5e7, np.inf])
     monkeypatch.setattr(Observation, "time_constants", keeps)
     read = observed("lstm")
@@ -165,7 +165,7 @@ def test_saturation_counts_steps_and_every_unit_is_in_a_bin_of_its_time_constant
 
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
-def test_one_unit_has_its_gates_above_and_its_states_below(cell):
+def test_unit_traces_split_gates_and_states_into_panels(cell):
     read = observed(cell)
     for steps in (read, one_unit(2)) if cell == "lstm" else (read,):
         figure = unit_traces(steps, 1, 2)
@@ -184,7 +184,7 @@ def test_one_unit_has_its_gates_above_and_its_states_below(cell):
         assert len(set(part)) == len(view)
 
 
-def test_letters_stand_at_the_ends_unless_they_would_collide():
+def test_unit_traces_omit_colliding_end_labels():
     states = {"cell_state": 1.0, "hidden": -1.0}
     apart = one_unit(1, forget_gate=0.5, output_gate=1.0, **states)
     assert labels(unit_traces(apart, 1, 1)) == [f"<b>{s}</b>" for s in "ifogch"]
@@ -196,7 +196,7 @@ def test_letters_stand_at_the_ends_unless_they_would_collide():
 
 
 @pytest.mark.parametrize("unit", [1, None])
-def test_free_and_forced_draw_both_runs_and_tint_the_clamp(unit):
+def test_free_and_forced_draw_both_runs_and_tint_clamped_steps(unit):
     free, forced = np.arange(5.0), np.arange(5.0) ** 2
     p, q = np.linspace(0, 1, 5), np.linspace(1, 0, 5)
     runs = one_unit(cell_state=free, p=p), one_unit(cell_state=forced, p=q)
@@ -214,7 +214,7 @@ def test_free_and_forced_draw_both_runs_and_tint_the_clamp(unit):
 
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
-def test_of_all_units_the_length_of_the_state_is_drawn(cell):
+def test_free_and_forced_draw_state_norm_of_all_units(cell):
     symbol = "c" if cell == "lstm" else "h"
     read = observed(cell, symbol)
     figure = free_and_forced(read, read, None, 1, 1)
@@ -240,7 +240,7 @@ def variants(*distances, size) -> VariantComparison:
         (np.ones(1), np.ones(1), 1.06),
     ],
 )
-def test_distances_stand_beside_the_length_that_they_are_distances_from(some, size, top):
+def test_distance_by_variant_draws_distances_and_state_norm(some, size, top):
     figure = distance_by_variant(variants(some, 0 * some, size=size))
     sound(figure)
     for line, values in zip(figure.data, (size, some, 0 * some), strict=True):
@@ -254,7 +254,7 @@ def test_distances_stand_beside_the_length_that_they_are_distances_from(some, si
 # --- networks -------------------------------------------------------------------------------------
 
 
-def test_agreement_is_the_ratio_in_bits_and_hover_has_both_probabilities():
+def test_agreement_draws_log_ratio_and_both_probabilities_on_hover():
     p = np.array([[[0.1, 0.2], [0.2, 0.1], [0.0, 0.3]]])
     expectation = Expectation(("a", "<b>", "c"), ("was", "<were>"), ("characters_lstm",), p, 0)
     figure = agreement(expectation)
@@ -275,7 +275,7 @@ def test_agreement_is_the_ratio_in_bits_and_hover_has_both_probabilities():
     assert (gru.line.color, gru.line.dash) == (palette.gru, "dash")
 
 
-def test_parameters_are_stacked_to_their_totals():
+def test_parameter_bars_stack_to_totals():
     counted = (
         Parameters(32, 1024, 64), Parameters(96, 3072, 192), Parameters(128, 4096, 0),
     )  # fmt: skip
@@ -289,7 +289,7 @@ def test_parameters_are_stacked_to_their_totals():
     assert len({bar.marker.pattern.shape for bar in figure.data}) == 3  # not by color alone
 
 
-def test_training_is_drawn_in_percent_on_an_axis_that_does_not_move():
+def test_training_progress_uses_percent_and_fixed_axis():
     trail = [TinyReport(0, 400, 0.25), TinyReport(10, 400, 0.5)]
     for existing in (1, 2):
         figure = training_progress(trail[:existing], TinySettings("count", updates=400))

@@ -9,7 +9,7 @@ from testing.figure_examples.gpt import filtered_of
 LAST = (*(name for name in ORDER if name != "temperature"), "temperature")
 
 
-def test_all_others_are_cut_by_the_filter_that_cuts_them_not_by_the_last_one():
+def test_next_token_bars_name_filter_that_removes_tokens():
     figure = next_token_bars(filtered_of(Chain(temperature=0.5, top_k=5, order=LAST)))
     messages = [note["text"] for note in figure.layout["annotations"]]
     assert messages.count("top-k") == SHOWN - 5 + 1

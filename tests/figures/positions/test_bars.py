@@ -30,14 +30,14 @@ ZERO, LACKING = "<b>0 (exactly)</b>", "<b>no row beyond 512</b>"
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK, LIVE])
-def test_schemes_differ_in_each_way_they_are_drawn(palette):
+def test_look_differs_between_schemes_in_every_property(palette):
     view = [astuple(look(scheme, Style(palette))) for scheme in relative.SCHEMES]
     for kinds in zip(*view, strict=True):  # name, color, dash, symbol, pattern
         assert len(set(kinds)) == len(relative.SCHEMES)
 
 
 @pytest.mark.parametrize("count", [1, 256, 257, 512, 513, 100_000])
-def test_stride_keeps_no_more_than_the_most(count):
+def test_stride_limits_count_to_maximum(count):
     step = stride(count, 256)
     assert len(range(0, count, step)) <= 256
     assert step == 1 or len(range(0, count, step - 1)) > 256
@@ -46,7 +46,7 @@ def test_stride_keeps_no_more_than_the_most(count):
 @pytest.mark.parametrize(
     "example", [e for e in examples() if e.name.startswith("positions")], ids=lambda e: e.name
 )
-def test_no_word_of_a_student_is_a_tag(example):
+def test_position_figures_escape_user_words(example):
     """`<b>` of ours comes in pairs around a name or a number; the student's is escaped."""
     figure = json.loads(example.figure().to_json())
     figure["layout"].pop("meta")  # the names for the table, which are never drawn as HTML
@@ -71,7 +71,7 @@ def in_groups(figure):
 @pytest.mark.parametrize(
     "found", [FOUND, compare_orders("a b c", "c x a"), compare_orders("a b", "c d")]
 )
-def test_a_group_of_bars_for_each_scheme(found):
+def test_moved_words_draw_one_bar_group_per_scheme(found):
     """A word that is in one order only is left out."""
     figure = moved_words(found)
     groups, named = (
@@ -90,7 +90,7 @@ def test_a_group_of_bars_for_each_scheme(found):
     sound(figure)
 
 
-def test_groups_have_their_schemes_names_above_their_middles():
+def test_moved_words_center_scheme_names_above_groups():
     figure = moved_words(FOUND)
     # Two words one below the other: on a phone they would touch the next group's.
     names = ("no<br>encoding", "sinusoidal", "learned", "rotary")
@@ -100,7 +100,7 @@ def test_groups_have_their_schemes_names_above_their_middles():
         assert title.font.color == bars.marker.color
 
 
-def test_rounding_is_written_as_zero():
+def test_moved_words_write_rounding_errors_as_zero():
     assert 0 < FOUND.moved[0].max() < 1e-10  # there is some, as sums have another order
     figure = moved_words(FOUND)
     assert set(in_groups(figure)[0].text) == {"0"}
@@ -108,7 +108,7 @@ def test_rounding_is_written_as_zero():
     assert "no encoding: 0;" in figure.alt
 
 
-def test_words_are_plain_text_and_cut_before_they_are_escaped():
+def test_moved_words_truncate_words_before_escaping():
     axis = moved_words(FOUND).layout.xaxis
     expected = ["&lt;b&gt;Mary&lt;/b&gt;", "gave", "John&amp;co", "a", "flower"]
     assert list(axis.ticktext)[:5] == expected
@@ -116,7 +116,7 @@ def test_words_are_plain_text_and_cut_before_they_are_escaped():
     assert long.layout.xaxis.ticktext[0] == "&lt;" * 11 + "…"
 
 
-def test_many_words_are_read_on_hover():
+def test_moved_words_hide_labels_of_many_words():
     order_comparison = compare_orders(MANY, shuffle(MANY))
     figure = moved_words(order_comparison)
     assert not figure.layout.xaxis.ticktext
@@ -128,7 +128,7 @@ def test_many_words_are_read_on_hover():
 
 
 @pytest.mark.parametrize("least", [-1.0, -0.12, 0.0, 0.5])
-def test_three_bars_for_each_table_with_their_numbers(least):
+def test_encoder_variants_draw_three_bars_per_table(least):
     result = replace(ENCODER, alike=np.array([1.0, 1.0, least, 0.5]))
     figure = encoder_variants(result)
     for bars, name in zip(figure.data, ("alike", "original_cosine", "previous"), strict=True):
@@ -149,7 +149,7 @@ def test_three_bars_for_each_table_with_their_numbers(least):
 @pytest.mark.parametrize(
     ("shift", "words"), [(1000, [ZERO, "", LACKING, "", ZERO, ZERO]), (0, [ZERO] * 6)]
 )
-def test_bars_are_the_largest_changes_or_words_say_why_there_is_none(shift, words):
+def test_shift_bars_draw_largest_changes_or_explain_absence(shift, words):
     changes = [relative.shift_change(scheme, shift=shift) for scheme in relative.SCHEMES]
     figure = shift_bars(changes)
     (bars,) = figure.data
@@ -168,7 +168,7 @@ def test_bars_are_the_largest_changes_or_words_say_why_there_is_none(shift, word
 
 
 @pytest.mark.parametrize(("strength", "top"), [(0.0, 0.8), (0.3, 0.8), (1.0, 0.8), (2.0, 1.6)])
-def test_bars_shrink_with_the_encoding_and_not_the_axis(strength, top):
+def test_moved_words_keep_axis_fixed_at_low_strength(strength, top):
     order_comparison = compare_orders(
         "Mary gave John a flower", "John gave Mary a flower", strength=strength
     )

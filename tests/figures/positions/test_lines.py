@@ -45,7 +45,7 @@ def within(values, axis_range, log: bool = False) -> bool:
 
 
 @pytest.mark.parametrize(("positions", "width"), [(1, 2), (2, 2), (64, 64), (512, 2)])
-def test_dot_products_and_cosines_from_end_to_end(positions, width):
+def test_similarity_by_offset_draws_dot_formula_and_cosine(positions, width):
     similarity = offsets.similarity(sinusoidal.encoding(positions, width).table)
     closed = similarity.dot_by_offset.mean + 1
     figure = similarity_by_offset(similarity, closed)
@@ -65,7 +65,7 @@ def test_dot_products_and_cosines_from_end_to_end(positions, width):
         assert np.ptp(dot.y) / (high - low) * (layout.height - 44 - 60) * share > 50
 
 
-def test_a_row_of_zeros_has_no_cosine_and_each_distance_its_closed_form():
+def test_similarity_by_offset_accepts_zeros_and_rejects_bad_length():
     similarity = offsets.similarity(np.zeros((5, 4)))
     assert "cosine is –" in similarity_by_offset(similarity, np.zeros(5)).alt
     with pytest.raises(ValueError, match=r"^There are 5 distances, and 9 closed forms\.$"):
@@ -82,7 +82,7 @@ def hands(line) -> np.ndarray:
 
 
 @pytest.mark.parametrize("width", [2, 5, 64, 512])
-def test_hands_point_where_the_pair_does(width):
+def test_clock_hands_match_dimension_pairs(width):
     before, after = (clocks.clocks(sinusoidal.encoding(64, width), p) for p in (5, 12))
     figure = clock_hands(before, after)
     pairs = width // 2
@@ -109,13 +109,13 @@ def test_hands_point_where_the_pair_does(width):
     ("width", "base", "words"),
     [(8, 1e4, ["6.28", "62.8", "628", "6,283"]), (4, 1e10, ["6.28", "6.3·10<sup>5</sup>"])],
 )
-def test_wavelengths_stand_below_the_clocks(width, base, words):
+def test_clock_hands_show_wavelengths(width, base, words):
     before, after = (clocks.clocks(sinusoidal.encoding(13, width, base), p) for p in (0, 12))
     assert said(clock_hands(before, after)) == words
 
 
 @pytest.mark.parametrize(("width", "base"), [(2, 1.5), (5, 100.0), (512, 1e6)])
-def test_wavelengths_lie_between_dotted_lines(width, base):
+def test_wavelengths_draw_limits(width, base):
     sines = sinusoidal.encoding(1, width, base)
     figure = wavelengths(sines)
     np.testing.assert_array_equal(figure.data[0].y, sines.wavelengths)
@@ -124,7 +124,7 @@ def test_wavelengths_lie_between_dotted_lines(width, base):
     assert within([low, high], figure.layout.yaxis.range, log=True)
 
 
-def test_norms_are_shares_of_the_vectors():
+def test_embedding_norms_draw_histogram_percentages():
     draw = np.random.RandomState(0).standard_normal((500, 64)) / 8
     embedding_scale = clocks.embedding_scale(draw, WAVES.table)
     figure = embedding_norms(embedding_scale)
@@ -139,14 +139,14 @@ def test_norms_are_shares_of_the_vectors():
 
 
 @pytest.mark.parametrize("words", [np.zeros((3, 4)), np.ones((1, 4))])
-def test_norms_of_next_to_nothing(words):
+def test_embedding_norms_render_degenerate_input(words):
     sound(embedding_norms(clocks.embedding_scale(words, np.zeros((2, 4)))))
 
 
 # --- a learned table ------------------------------------------------------------------------------
 
 
-def test_the_path_runs_through_the_components_from_its_start_to_its_end():
+def test_component_path_draws_components_and_end_labels():
     result = learned.path(OWN)
     figure = component_path(result)
     line = figure.data[0]
@@ -160,7 +160,7 @@ def test_the_path_runs_through_the_components_from_its_start_to_its_end():
         assert (mark.x, mark.y) == tuple(result.components[row])
 
 
-def test_the_spectrum_is_the_share_of_the_power():
+def test_power_spectrum_draws_power_percentages():
     both = learned.spectrum(OWN), learned.spectrum(sinusoidal.encoding(*OWN.shape).table)
     figure = power_spectrum(*both)
     for line, result in zip(figure.data, both, strict=True):
@@ -173,7 +173,7 @@ def test_the_spectrum_is_the_share_of_the_power():
 
 
 @pytest.mark.parametrize("rows", [np.ones((6, 4)), np.eye(2), np.ones((1, 2))])
-def test_tables_of_next_to_nothing(rows):
+def test_path_and_spectrum_render_degenerate_tables(rows):
     sound(component_path(learned.path(rows)))
     if len(rows) > 1:
         sound(power_spectrum(learned.spectrum(rows), learned.spectrum(rows)))
@@ -183,7 +183,7 @@ def test_tables_of_next_to_nothing(rows):
 
 
 @pytest.mark.parametrize("places", [np.arange(40), np.array([10, 12, 16]), np.array([5])])
-def test_all_pairs_lie_on_the_closed_form(places):
+def test_rotary_scores_draw_all_pairs_and_closed_form(places):
     """Whether the positions are evenly spaced or not."""
     q, k = np.random.RandomState(4).standard_normal((2, 8))
     offset = rotary.score_by_offset(q, k, places)
@@ -202,7 +202,7 @@ def test_all_pairs_lie_on_the_closed_form(places):
     assert "from the closed form by 0.250." in rotary_scores(off, at).alt
 
 
-def test_of_very_many_pairs_some_are_drawn_at_all_offsets():
+def test_rotary_scores_subsample_many_pairs_over_all_offsets():
     figure = rotary_scores(rotary.random_scores(16, 512), rotary.turned(16, 5, 2))
     points = figure.data[-4]
     assert len(points.x) == 4096
@@ -211,7 +211,7 @@ def test_of_very_many_pairs_some_are_drawn_at_all_offsets():
 
 
 @pytest.mark.parametrize("shift", [0, 1, 1000])
-def test_arrows_turn_and_the_angle_between_them_stays(shift):
+def test_rotary_scores_rotate_arrows_and_keep_angle_between_them(shift):
     """Tips by the formula of a turn, each pair scaled to its longer arrow."""
     q, k = np.random.RandomState(1).standard_normal((2, 8))
     at = rotary.turned(8, 7 + shift, 4 + shift, 100.0)
@@ -232,7 +232,7 @@ def test_arrows_turn_and_the_angle_between_them_stays(shift):
 # --- simple codes, all schemes, early and late ----------------------------------------------------
 
 
-def test_in_each_panel_the_code_that_fails_is_the_strong_line():
+def test_code_demands_highlight_failing_code_per_panel():
     demands = simple.demands(20)
     strong = [t for t in code_demands(demands).data if t.line.width > 3]
     assert [t.name for t in strong] == ["number p", unbroken("share p/(n − 1)"), "binary digits"]
@@ -243,7 +243,7 @@ def test_in_each_panel_the_code_that_fails_is_the_strong_line():
     np.testing.assert_allclose(strong[2].y, np.sqrt(changed))
 
 
-def test_digits_stand_over_waves_and_read_as_the_number():
+def test_digits_and_waves_draw_binary_digits_above_sines():
     binary, sinusoids = (simple.code(name, 48) for name in ("binary", "waves"))
     above, below = digits_and_waves(binary, sinusoids).data
     assert np.shape(above.z) == np.shape(below.z) == (6, 48)
@@ -255,7 +255,7 @@ def test_digits_stand_over_waves_and_read_as_the_number():
     )
 
 
-def test_every_scheme_has_its_map_and_its_limit():
+def test_term_maps_draw_each_scheme_with_limit():
     scheme_terms = relative.position_terms(10, 16, 3)
     figure = term_maps(scheme_terms)
     assert len(figure.data) == 5
@@ -265,7 +265,7 @@ def test_every_scheme_has_its_map_and_its_limit():
         assert said(figure)[index] == f"{trace.name}<br>±{limit}"
 
 
-def test_along_the_positions():
+def test_early_and_late_draw_norms_and_neighbor_cosines():
     result, sinusoids = learned.ages(OWN), learned.ages(WAVES.table)
     norm, neighbor, sines = early_and_late(result, sinusoids).data
     np.testing.assert_array_equal(norm.y, np.linalg.norm(OWN, axis=1))
@@ -275,7 +275,7 @@ def test_along_the_positions():
 
 
 @pytest.mark.parametrize(("heads", "said_of"), [(1, "1/256"), (12, "0.707"), (64, "0.459")])
-def test_slopes_in_powers_of_two(heads, said_of):
+def test_alibi_draws_slopes_and_marks_head(heads, said_of):
     slopes, head = relative.alibi_slopes(heads), min(8, heads - 1)
     figure = alibi(slopes, relative.alibi_bias(heads, 16), head)
     line, axis = figure.data[0], figure.layout.yaxis

@@ -92,7 +92,7 @@ CASES = cases()
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_cells_are_the_numbers(name):
+def test_matrix_figure_cells_match_values(name):
     figure, matrices, limits, step, pick, first = CASES[name]
     heats = [trace for trace in figure.data if trace.type == "heatmap"]
     for heat, matrix in zip(heats, matrices, strict=True):
@@ -125,7 +125,7 @@ def test_cells_are_the_numbers(name):
         ("T5", ["31 buckets: blue before, orange after"]),
     ],
 )
-def test_what_stands_above(name, words):
+def test_matrix_figure_titles_match_expected_text(name, words):
     assert said(CASES[name].figure) == words
 
 
@@ -140,11 +140,11 @@ ONE = (
 
 
 @pytest.mark.parametrize("place", range(len(ONE)))
-def test_matrices_of_next_to_nothing(place):
+def test_matrix_figures_render_degenerate_input(place):
     sound(ONE[place]())
 
 
-def test_one_position_has_no_bias():
+def test_alibi_bias_is_zero_for_one_position():
     figure = alibi(relative.alibi_slopes(1), relative.alibi_bias(1, 1))
     assert figure.data[1].z.tolist() == [[0]]
     assert "down to 0" in figure.alt
@@ -158,12 +158,12 @@ def test_one_position_has_no_bias():
         (lambda n: t5_buckets(relative.t5_map(n)), 16),
     ],
 )
-def test_numbers_stand_in_small_matrices_only(draw, most):
+def test_matrix_figures_write_numbers_only_if_small(draw, most):
     assert all(heat.texttemplate is not None for heat in draw(most).data)
     assert all(heat.texttemplate is None for heat in draw(most + 1).data)
 
 
-def test_numbers_of_a_rotation_have_a_true_minus_and_no_negative_zero():
+def test_rotation_matrices_format_minus_and_zero():
     for heat in CASES["rotation"].figure.data:
         assert heat.text[0][1] == "0.14"  # sin 3
         assert heat.text[1][0] == "−0.14"
@@ -181,7 +181,7 @@ def color_at(heat, bucket: int) -> str:
 
 
 @pytest.mark.parametrize("bidirectional", [True, False])
-def test_each_bucket_has_its_color(bidirectional):
+def test_t5_buckets_have_distinct_colors(bidirectional):
     buckets = relative.t5_map(256, bidirectional)
     (heat,) = t5_buckets(buckets).data
     used = np.unique(buckets).tolist()
@@ -197,7 +197,7 @@ def test_each_bucket_has_its_color(bidirectional):
 # --- words ----------------------------------------------------------------------------------------
 
 
-def test_words_of_both_texts_stand_on_their_axes_as_plain_text():
+def test_both_orders_and_encoder_maps_escape_axis_words():
     orders, encoder = both_orders(ORDERS, "none").layout, encoder_maps(ENCODER, "zero").layout
     mary = ["&lt;b&gt;Mary&lt;/b&gt;", "gave", "John&amp;co", "a", "flower"]
     for axis in ("xaxis", "yaxis"):
@@ -208,7 +208,7 @@ def test_words_of_both_texts_stand_on_their_axes_as_plain_text():
         assert layout.meta["names"]["x2"] == layout.meta["names"]["y2"] == list(words)
 
 
-def test_long_words_have_room_between_the_maps():
+def test_both_orders_widen_gap_for_long_words():
     def room(text: str) -> float:
         layout = both_orders(compare_orders(text, text), "none").layout
         assert layout.xaxis2.domain[1] == 0.93

@@ -30,7 +30,7 @@ def bands(figure) -> list:
 # --- on the way -----------------------------------------------------------------------------------
 
 
-def test_lines_are_means_in_bands_from_the_worst_to_the_best_run():
+def test_learning_curves_draw_mean_and_min_max_band():
     figure = learning_curves(DONE)
     assert [line.name for line in lines(figure)] == NAMES
     runs = 100 * DONE.curve.swapaxes(0, 1)
@@ -45,7 +45,7 @@ def test_lines_are_means_in_bands_from_the_worst_to_the_best_run():
     assert len(table(figure)) == 10 * len(ENCODINGS)  # the means alone
 
 
-def test_labels_stand_at_the_ends_without_overlap():
+def test_learning_curves_place_end_labels_without_overlap():
     figure = learning_curves(replace(DONE, curve=np.full_like(DONE.curve, 0.99)))
     marks = figure.layout.annotations
     assert {mark.x for mark in marks} == {500}
@@ -55,7 +55,7 @@ def test_labels_stand_at_the_ends_without_overlap():
 
 
 @pytest.mark.parametrize("reports", [0, 1, 4, 10])
-def test_the_axis_does_not_move_while_curves_grow(reports):
+def test_learning_progress_keeps_axis_fixed(reports):
     trail = [
         OrderReport(int(update), 500, accuracy)
         for update, accuracy in zip(DONE.updates[:reports], DONE.curve[:reports], strict=True)
@@ -72,7 +72,7 @@ def test_the_axis_does_not_move_while_curves_grow(reports):
 
 
 @pytest.mark.parametrize(("axis", "scores"), [("x", DONE.test), ("x2", DONE.longer)])
-def test_points_are_the_runs_with_their_intervals(axis, scores):
+def test_accuracies_draw_runs_with_intervals(axis, scores):
     figure = accuracies(DONE)
     for row, name in enumerate(NAMES):
         points, mean = trace(figure, name, axis), trace(figure, f"{name}, mean", axis)
@@ -93,7 +93,7 @@ def test_points_are_the_runs_with_their_intervals(axis, scores):
         assert min(limit.y) <= low < high <= max(limit.y)
 
 
-def test_what_cannot_be_read_is_said():
+def test_accuracies_label_encodings_without_rows():
     figure = accuracies(DONE)
     words = said(figure)
     assert words.count("no rows there") == 1
@@ -105,7 +105,7 @@ def test_what_cannot_be_read_is_said():
 
 @pytest.mark.parametrize("count", [1, 5])
 @pytest.mark.parametrize("encodings", [("none",), ("learned", "rotary"), ENCODINGS])
-def test_every_number_of_encodings_and_runs(encodings, count):
+def test_accuracies_render_any_number_of_encodings_and_runs(encodings, count):
     result = order_result(encodings, count)
     figure = accuracies(result)
     sound(figure)

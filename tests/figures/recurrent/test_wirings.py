@@ -21,7 +21,7 @@ def traces(chart, kind):
     return [trace for trace in chart.traces if trace["type"] == kind]
 
 
-def test_bars_of_a_step_add_up_to_the_state():
+def test_one_step_bars_sum_to_state():
     result = steps(*SMALL)
     (bars,) = traces(one_step(result, 3, 2), "bar")
     ends = np.asarray(bars["base"]) + np.asarray(bars["x"])
@@ -30,7 +30,7 @@ def test_bars_of_a_step_add_up_to_the_state():
     assert ends[-1] == pytest.approx(result.state_of(3, 2))
 
 
-def test_the_sheet_holds_all_steps_and_a_click_picks_a_state():
+def test_one_step_heatmaps_match_all_steps_and_states_are_clickable():
     result = steps(*SMALL)
     y, h, x = traces(one_step(result, 3, 1), "heatmap")
     np.testing.assert_array_equal(h["z"], result.h.T)
@@ -41,7 +41,7 @@ def test_the_sheet_holds_all_steps_and_a_click_picks_a_state():
 
 
 @pytest.mark.parametrize("name", NOTATIONS)
-def test_blocks_stand_apart_and_hold_every_number(name):
+def test_notation_blocks_are_separate_and_contain_every_weight(name):
     result = steps(*SMALL)
     item = written(result.cell, result.h[2], result.x[2], name)
     chart = notation_blocks(item)
@@ -55,7 +55,7 @@ def test_blocks_stand_apart_and_hold_every_number(name):
     assert len(outlined) == 4  # the part of the state and of the input, in matrix and vector
 
 
-def test_ancestors_stand_out_and_blank_cells_are_exactly_zero():
+def test_wiring_lit_highlights_ancestors_and_blanks_zero_cells():
     influence = influence_of(WiringGraph())
     chart = wiring_lit(influence, 2)
     (heat,) = traces(chart, "heatmap")
@@ -70,7 +70,7 @@ def test_ancestors_stand_out_and_blank_cells_are_exactly_zero():
 @pytest.mark.parametrize(
     "wiring", [*WIRINGS.values(), WiringGraph("gru", 3, True, "first", "after")]
 )
-def test_no_two_boxes_stand_on_one_another_and_outputs_can_be_clicked(wiring):
+def test_wiring_lit_boxes_do_not_overlap_and_outputs_are_clickable(wiring):
     chart = wiring_lit(influence_of(wiring), 1)
     boxes = [t for t in chart.traces if t.get("mode") == "markers"]
     positions = [position for t in boxes for position in zip(t["x"], t["y"], strict=True)]
@@ -82,14 +82,14 @@ def test_no_two_boxes_stand_on_one_another_and_outputs_can_be_clicked(wiring):
         assert there == list(range(1, wiring.outputs + 1))
 
 
-def test_seven_panels_have_one_scale():
+def test_wirings_beside_share_one_scale():
     result = tuple(influence_of(wiring) for wiring in WIRINGS.values())
     maps = traces(wirings_beside(result), "heatmap")
     assert len(maps) == 7
     assert {(item["zmin"], item["zmax"]) for item in maps} == {(-3, 0)}
 
 
-def test_an_error_of_exactly_zero_can_be_drawn():
+def test_network_beside_convolution_draws_zero_error():
     result = collapse(0.0, 1.0, 1, "float64", 0)
     chart = network_beside_convolution(result)
     here = next(t for t in chart.traces if t.get("name") == "this network")

@@ -8,7 +8,7 @@ from seqviz.figures.seed_experiment.distribution import kinds_over_seeds
 from testing.figure_examples.seed_experiment import cells
 
 
-def test_a_mark_stands_at_its_value_in_its_row():
+def test_kinds_over_seeds_place_marks_at_value_and_row():
     """Thirty that are all at 100% stand at 100, and none in another row."""
     result = cells()
     marks = [trace for trace in kinds_over_seeds(result, "%").data if trace.customdata is not None]

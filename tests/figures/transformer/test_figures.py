@@ -15,7 +15,7 @@ from seqviz.figures.transformer.norms import three_norms
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_areas_of_the_treemap_are_the_counts_and_fill_it(name):
+def test_parameter_map_areas_match_counts(name):
     model = architecture(name)
     figure = parameter_map(model)
     areas = np.zeros(len(cost.COST_PARTS))
@@ -36,7 +36,7 @@ def outlines(result) -> list[tuple[str, float, float, float, float]]:
     ]
 
 
-def test_frames_stand_around_what_shares_a_mean():
+def test_three_norms_frame_values_sharing_mean():
     norms = normalization.compare()
     figure = three_norms(norms, 3, 2)
     marks = outlines(figure)
@@ -48,7 +48,7 @@ def test_frames_stand_around_what_shares_a_mean():
         np.testing.assert_array_equal(trace["z"], values.values.reshape(4, 3))
 
 
-def test_a_part_keeps_the_rows_it_had():
+def test_three_norms_keep_row_numbers_of_part():
     for part, row, rows in (("sentence", 3, [3, 4]), ("word", 4, [4])):
         norms = normalization.compare(sentence=1, word=row - 3, part=part)
         figure = three_norms(norms, row, 1)
@@ -57,7 +57,7 @@ def test_a_part_keeps_the_rows_it_had():
 
 
 @pytest.mark.parametrize("kind", masking.MASK_KINDS)
-def test_every_forbidden_cell_is_framed_in_each_matrix(kind):
+def test_two_operators_frame_every_masked_cell(kind):
     masked = masking.masked(kind=kind)
     figure = two_operators(masked)
     closed = {(column + 1, row + 1) for row, column in np.argwhere(~masked.allowed).tolist()}
@@ -67,7 +67,7 @@ def test_every_forbidden_cell_is_framed_in_each_matrix(kind):
     assert set(framed) == closed
 
 
-def test_a_step_shows_its_tensor_and_a_line_between_heads():
+def test_step_tensor_draws_values_and_head_separators():
     result = flow.flow("a b c", d_model=16, heads=4, d_ff=8, layers=1)
     for step in range(1, 11):
         figure = step_tensor(result, step)
@@ -75,7 +75,7 @@ def test_a_step_shows_its_tensor_and_a_line_between_heads():
         assert len(figure.page.get("shapes", ())) == (3 if step in (4, 5) else 0)
 
 
-def test_lines_are_the_numbers():
+def test_cost_and_depth_lines_match_values():
     model = architecture("smollm2")
     work = cost.operations(model)
     quadratic, linear, full = operation_lines(work, 64).traces

@@ -46,7 +46,7 @@ def reach_figure(experiment: GradientExperiment):
 
 
 @pytest.mark.parametrize("experiment", EXTREMES)
-def test_reach_draws_the_norms(experiment):
+def test_reach_draws_gradient_norms(experiment):
     result, figure = reach_figure(experiment)
     sound(figure)
     line = np.asarray(figure.data[0].y, float)
@@ -64,14 +64,14 @@ def test_reach_draws_the_norms(experiment):
     assert list(diamond.x) == [len(line) - result.horizon]
 
 
-def test_the_long_road_of_the_lstm_is_drawn_beside_the_short_one():
+def test_reach_draws_lstm_cell_state_beside_hidden_state():
     result, figure = reach_figure(GradientExperiment("lstm"))
     h, c = figure.data[:2]
     np.testing.assert_allclose(np.log10(np.asarray(c.y)), result.norms.cell_state, atol=1e-12)
     assert (h.line.dash, c.line.dash) == (None, "dash")
 
 
-def test_words_on_the_axis_are_plain_text():
+def test_reach_escapes_words_on_axis():
     """Plotly reads tags, entities and, in a hover text, "%{...}"."""
     experiment = GradientExperiment(signal="sentence", sentence="<b>a</b> b & %{x} d")
     _, figure = reach_figure(experiment)
@@ -80,7 +80,7 @@ def test_words_on_the_axis_are_plain_text():
 
 
 @pytest.mark.parametrize("cell", ["rnn", "lstm"])
-def test_pairs_draw_their_map_and_mark_the_pair(cell):
+def test_pair_map_draws_norms_and_marks_selected_pair(cell):
     experiment = GradientExperiment(cell, 30, 8)
     pairs = vanishing_gradients.pair_norms(experiment)
     chosen = vanishing_gradients.pair_spectrum(experiment, 5, 20)
@@ -103,7 +103,7 @@ def test_pairs_draw_their_map_and_mark_the_pair(cell):
 
 @pytest.mark.parametrize("cell", ["relu", "linear"])
 @pytest.mark.parametrize("gain", [0.1, 0.7])
-def test_singular_values_that_no_float_holds_are_drawn_by_their_exponents(cell, gain):
+def test_pair_map_draws_underflowing_singular_values_as_exponents(cell, gain):
     """Of 499 steps back: about 1e-587 and 1e-165; both are below what the axis reaches else."""
     experiment, size = GradientExperiment(cell, 500, gain=gain), ("gaussian", 32, gain, 1)
     chosen = vanishing_gradients.pair_spectrum(experiment, 1, 500)
@@ -128,7 +128,7 @@ def test_singular_values_that_no_float_holds_are_drawn_by_their_exponents(cell, 
     assert format_log10(float(chosen.log10[0])) in over
 
 
-def test_values_near_the_bottom_stay_on_a_log_axis():
+def test_decades_use_log_axis_if_any_value_is_in_range():
     """As soon as one of them is within reach; what is further down is said in words."""
     for logs, kind in (([-49.0, -400.0], "log"), ([-51.0], None), ([46.0], None), ([44.0], "log"),
                        ([-np.inf, -60.0], None), ([-np.inf], "log"), ([], "log"),
@@ -141,7 +141,7 @@ def test_values_near_the_bottom_stay_on_a_log_axis():
             assert axis["range"][0] <= axis["tickvals"][0] <= axis["range"][1]
 
 
-def test_running_sum_of_the_paths_ends_at_autograd():
+def test_path_bars_running_sum_ends_at_autograd():
     result = vanishing_gradients.paths(GradientExperiment("linear", 6, 4, gain=0.8, loss="mean"), 1)
     figure = path_bars(result, printed=True)
     sound(figure)
@@ -155,7 +155,7 @@ def test_running_sum_of_the_paths_ends_at_autograd():
 
 
 @pytest.mark.parametrize("taken", [0, 1, 4])
-def test_the_graph_shows_only_what_has_come_back(taken):
+def test_unrolled_graph_shows_only_propagated_gradients(taken):
     recursion = vanishing_gradients.recursion(GradientExperiment("rnn", 4, 2, loss="mean"))
     figure = unrolled_graph(recursion, taken)
     sound(figure)
@@ -168,14 +168,14 @@ def test_the_graph_shows_only_what_has_come_back(taken):
 
 
 @pytest.mark.parametrize("t", [1, 3, 4])
-def test_the_equation_has_its_numbers_and_its_braces(t):
+def test_recursion_step_has_balanced_braces_and_expected_vectors(t):
     recursion = vanishing_gradients.recursion(GradientExperiment("rnn", 4, 2, loss="mean"))
     latex = recursion_step(recursion, t)
     assert latex.count("{") == latex.count("}")
     assert latex.count(r"\begin{pmatrix}") == (2 if t == 4 else 4)
 
 
-def test_maps_of_all_pairs_are_numbers_and_not_words():
+def test_pair_maps_send_numbers_instead_of_hover_text():
     """Ten thousand cells in words took 20 ms to write and were up to 400 kB: for each student who
     comes to the map, and again after each press above it."""
     experiment = GradientExperiment("rnn", 100, 8, loss="mean")
@@ -206,7 +206,7 @@ def test_maps_of_all_pairs_are_numbers_and_not_words():
     sound(kept_and_lost(vanishing_gradients.terms(experiment, 100), result, 100))  # nothing is lost
 
 
-def test_draws_and_clipping_draw_their_numbers():
+def test_mean_of_draws_and_clipping_figures_match_values():
     randomized = vanishing_gradients.randomized(
         GradientExperiment("rnn", 20, 8, loss="mean"), 0.2, 64
     )
@@ -234,7 +234,7 @@ def test_gated_jacobian_draws_eigenvalues_and_powers(update, reset):
         assert set(figure.data[4].y) == {1.0}
 
 
-def test_race_draws_accuracies_and_the_last_gradients():
+def test_race_course_draws_accuracies_and_final_gradients():
     done = race_of()
     figure = race_course(done)
     named = {trace.name: trace for trace in figure.data}
@@ -249,7 +249,7 @@ def test_race_draws_accuracies_and_the_last_gradients():
     assert len(adding.data) == 3  # a cell on both sides; nobody guesses among four symbols
 
 
-def test_a_race_in_progress_becomes_the_finished_one():
+def test_race_progress_matches_race_course_when_finished():
     done = race_of()
     assert race_progress(reports(done), done.settings) == race_course(done)
     early = race_progress(reports(done)[:1], done.settings)
@@ -257,7 +257,7 @@ def test_a_race_in_progress_becomes_the_finished_one():
     assert early.axis("x") == race_course(done).axis("x")  # it does not move while curves grow
 
 
-def test_gradients_that_vanish_entirely_are_gaps_and_not_numbers():
+def test_race_progress_draws_zero_gradients_as_gaps():
     settings = recall.RecallSettings(delay=2, cells=("rnn", "gru"), updates=10)
     slopes = np.array([[-400.0, -np.inf, 0.0], [-2.0, -1.0, 0.0]])
     report = recall.ComparisonReport(5, 10, np.array([0.3, 1.0]), np.ones(2), slopes)
@@ -266,7 +266,7 @@ def test_gradients_that_vanish_entirely_are_gaps_and_not_numbers():
     assert np.isnan(np.asarray(figure.data[3].y, float)[:2]).all()
 
 
-def test_ladder_ends_where_a_cell_failed():
+def test_accuracy_by_delay_ends_at_failed_cell():
     done = search_of()
     figure = accuracy_by_delay(done)
     for c, line in enumerate(figure.data):
@@ -280,7 +280,7 @@ def test_ladder_ends_where_a_cell_failed():
     assert f"RNN: {rnn}; LSTM: {lstm}; GRU: {gru}" in figure.alt
 
 
-def test_a_ladder_in_progress_shows_the_latest_report_of_each_delay():
+def test_accuracy_by_delay_progress_shows_latest_report_per_delay():
     done = search_of()
     trail = rungs(done)
     begun = replace(trail[1], accuracy=np.array([0.2, np.nan, 0.5]), update=0)
