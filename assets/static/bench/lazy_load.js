@@ -4,6 +4,7 @@
 
 import { read, recordVisible } from "./progress.js";
 import { isPrintShortcut, preparePrint, print, restoreScreen } from "./print.js";
+import { updateResets } from "./reset.js";
 import { CLOSED_CARD, isNear } from "./viewport.js";
 
 const INTERVAL_MS = 150;
@@ -82,6 +83,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const exportSpinner = `${data.whole} [data-testid="stSpinnerIcon"]`;
   const timer = setInterval(() => {
     if (!host.isConnected) return stop(); // the reader has gone to another page
+    updateResets();
     if (performance.now() - progressAt > PROGRESS_MS) {
       progressAt = performance.now();
       recordVisible(data.lesson);

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from seqviz.lessons.framework.output import Chart
 from seqviz.lessons.framework.show import Show
-from seqviz.ui.page import dialogs, export
+from seqviz.ui.page import dialogs, export, widgets
 from seqviz.ui.page.bench_view import BenchView
 from seqviz.ui.render.badge import badge
 from seqviz.ui.render.share_link import link_and_code
@@ -52,6 +53,14 @@ def footer(
         icon, color = _BADGES[view.displayed.provenance.kind]
         st.badge(badge(view.displayed.provenance, show.output, text), icon=icon, color=color)
         st.space("stretch")
+        # `bench/reset.js` shows it where a setting differs, with their number.
+        st.button(
+            text("frame.reset"),
+            key=f"{prefix}.reset",
+            type="tertiary",
+            icon=":material/refresh:",
+            on_click=partial(widgets.set_all, prefix, view.declaration, {}),
+        )
         for name, icon, fill in kinds:
             label = text(f"frame.{name}")
             if dialogs.asked_for(label, icon, f"{prefix}.{name}"):

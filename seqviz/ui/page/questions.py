@@ -22,7 +22,7 @@ from seqviz.lessons.framework.error_messages import to_message
 from seqviz.lessons.framework.lesson import Bench, Exercise, Lesson
 from seqviz.lessons.framework.veil import Question
 from seqviz.lessons.framework.words import LessonWords
-from seqviz.ui.page import classroom_panel, components
+from seqviz.ui.page import classroom_panel, components, widgets
 from seqviz.ui.render import html
 from seqviz.ui.runtime import run_context
 from seqviz.ui.runtime.result_cache import cached
@@ -69,7 +69,9 @@ def predict(words: LessonWords, key: str, question: Question, bench: Bench) -> N
         if question.at is not None:
             st.button(
                 text("frame.show_it"), key=f"{key}.show", type="tertiary",
-                icon=":material/arrow_forward:", on_click=partial(_set, bench, question.at),
+                icon=":material/arrow_forward:", on_click=partial(
+                    widgets.set_all, bench.prefix, bench.declaration, question.at
+                ),
             )  # fmt: skip
 
 
@@ -116,13 +118,6 @@ def _tries(text: Text, key: str, options: Sequence[str], right: int) -> list[int
             on_click=partial(answered.add, key),
         )  # fmt: skip
     return tries
-
-
-def _set(bench: Bench, values: Mapping[str, Any]) -> None:
-    """Set the controls of a bench to these settings, and its others to their defaults."""
-    params = controls.parse_params(bench.declaration, values)
-    for name, _ in controls.controls(bench.declaration):
-        st.session_state[f"{bench.prefix}.{name}"] = getattr(params, name)
 
 
 def own_answer(words: LessonWords, bench: Bench) -> None:

@@ -29,6 +29,7 @@ from seqviz.lessons.framework.controls import (
     Toggle,
     controls,
     encoded,
+    parse_params,
 )
 from seqviz.ui.page import components, course
 from seqviz.ui.runtime import run_context
@@ -231,6 +232,19 @@ def _rested(key: str, control: Control, text: str) -> None:
     """Set a control to a committed value, which comes from the browser and may be anything."""
     with suppress(ValueError, KeyError):
         st.session_state[key] = control.parse(text)
+
+
+def set_all(prefix: str, declaration: type[Any], values: Mapping[str, Any]) -> None:
+    """Set all controls of a bench before its next run.
+
+    Args:
+        prefix: of the bench.
+        declaration: its controls.
+        values: settings by name; the other controls get their defaults.
+    """
+    params = parse_params(declaration, values)
+    for name, _ in controls(declaration):
+        st.session_state[f"{prefix}.{name}"] = getattr(params, name)
 
 
 def apply_slider_values(prefix: str, declaration: type[Any]) -> None:

@@ -39,6 +39,8 @@ _PAGE = """
   background: currentColor; opacity: .5;
 }
 .seqviz-chart.picking .nsewdrag {cursor: pointer;}
+[class*="-reset"]:not([data-count]) {display: none;}
+[class*="-reset"] button::after {content: "(" attr(data-count) ")"; margin-left: .3em;}
 .seqviz-hidden {border-radius: .5rem; background: var(--st-secondary-background-color, #8882);}
 .seqviz-target {border-left: 3px solid currentColor; padding-left: .75rem;}
 .seqviz-target[data-reached="true"] {border-left-color: var(--st-green-color, #1a8754);}
