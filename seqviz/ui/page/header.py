@@ -147,7 +147,7 @@ def _about(text: Text) -> None:
                         "frame.loaded",
                         model=model.card.title,
                         dtype=model.dtype,
-                        origin=model.origin,
+                        origin=text(f"frame.origin_{model.origin}"),
                     )
                 )
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from seqviz.core.i18n import Text
+from seqviz.core.i18n import Text, escape_markdown
 from seqviz.lessons.framework.control_schema import (
     active_controls,
     is_constant,
@@ -35,6 +35,7 @@ from seqviz.ui.page import components, course
 from seqviz.ui.runtime import run_context
 
 P = TypeVar("P")
+MAX_QUOTED = 40  # characters of an invalid value
 
 
 def current(prefix: str, declaration: type[P]) -> P:
@@ -125,6 +126,7 @@ def draw(
     front = side.container()
     after = None
     values: dict[str, Any] = {}
+    invalid = st.session_state.setdefault(f"_{prefix}.invalid", _invalid_links(prefix, declaration))
     for name, control in controls(declaration):
         if control.when is not None and not control.when(values):
             values[name] = control.default
@@ -142,7 +144,25 @@ def draw(
             position = after
         with position:
             values[name] = _widget(control, prefix, name, text, words, names, values)
+            if name in invalid and values[name] == control.default:
+                label = words(name)[0]
+                st.caption(
+                    text("frame.invalid_link", control=label, value=escape_markdown(invalid[name]))
+                )
     return declaration(**values)
+
+
+def _invalid_links(prefix: str, declaration: type[Any]) -> dict[str, str]:
+    """Return the URL's values that no control has, by control."""
+    invalid: dict[str, str] = {}
+    for name, control in controls(declaration):
+        raw = st.query_params.get(f"{prefix}.{name}")
+        if raw is not None:
+            try:
+                control.parse(raw)
+            except (ValueError, KeyError):
+                invalid[name] = raw[:MAX_QUOTED]
+    return invalid
 
 
 def _set_aside(key: str, control: Control) -> None:

@@ -39,6 +39,7 @@ _PAGE = """
   background: currentColor; opacity: .5;
 }
 .seqviz-chart.picking .nsewdrag {cursor: pointer;}
+[data-testid="stHtml"] a {color: var(--st-link-color, currentColor);}
 [class*="-reset"]:not([data-count]) {display: none;}
 [class*="-reset"] button::after {content: "(" attr(data-count) ")"; margin-left: .3em;}
 .seqviz-hidden {border-radius: .5rem; background: var(--st-secondary-background-color, #8882);}

@@ -76,6 +76,10 @@ def test_link_drops_invalid_values_and_uses_defaults():
     assert drawn(app) == Sample()
     # what does not apply is not on the page, and its words stay in the link
     assert set(links(app)) <= {"second"}
+    assert any("“nan”" in caption.value for caption in app.caption)
+    app.session_state["t.b.phi"] = 0.5
+    app.run()
+    assert not any("“nan”" in caption.value for caption in app.caption)
 
 
 def test_link_normalizes_order_of_names():
