@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import expect
 
 PHI = "ar.process.phi"
-RESET = ".st-key-ar-process-reset"
+RESET = ".st-key-ar-process-restore"
 
 
 def test_reset_counts_settings_and_restores_defaults(visit):

@@ -1,7 +1,7 @@
 // Reset buttons, which say how many settings of their bench differ from the defaults, and Ctrl+Z over
 // the moves. The address has every setting that differs, and a step of the history for each move.
 
-const KEY = /\bst-key-(\w+)-(\w+)-reset\b/;
+const KEY = /\bst-key-(\w+)-(\w+)-restore\b/;
 const TYPING = 'input:not([type="range"], [type="checkbox"], [type="radio"]), textarea, [contenteditable="true"]';
 let address = location.href;
 let moves = 0; // in this lesson, since it was opened
@@ -12,7 +12,7 @@ export function updateResets() {
     address = location.href;
   }
   const names = [...new URLSearchParams(location.search).keys()];
-  for (const element of document.querySelectorAll('[class*="-reset"]')) {
+  for (const element of document.querySelectorAll('[class*="-restore"]')) {
     const [, lesson, bench] = KEY.exec(element.className) ?? [];
     const count = lesson ? names.filter((name) => name.startsWith(`${lesson}.${bench}.`)).length : 0;
     if (String(count) !== (element.dataset.count ?? "0")) {

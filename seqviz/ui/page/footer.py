@@ -56,7 +56,7 @@ def footer(
         # `bench/reset.js` shows it where a setting differs, with their number.
         st.button(
             text("frame.reset"),
-            key=f"{prefix}.reset",
+            key=f"{prefix}.restore",
             type="tertiary",
             icon=":material/refresh:",
             on_click=partial(widgets.set_all, prefix, view.declaration, {}),
