@@ -46,7 +46,7 @@ NEARLY = 0.1  # maximum superposition error of the target, over the largest resp
 def units_of(values: Mapping[str, Any]) -> int:
     """Return the number of rows of the recurrent matrix."""
     try:
-        return len(step.matrix(values["recurrent"], "W_hh"))
+        return len(step.matrix(values["recurrent"], "W_h"))
     except UserError:
         return MAX_UNITS
 
@@ -150,7 +150,7 @@ def outputs_of(v: Mapping[str, Any]) -> int:
 class WiringsParams:
     """Controls of the bench on the seven wirings of texts, and a custom one."""
 
-    view: str = view(("beside", "one"), "beside")
+    view: str = view(("one", "beside"), "one")
     cell: str = choice(CELLS, "rnn")
     layers: int = step_slider(1, 3, 1, when=on(view="one"))
     backward: bool = toggle(False, when=on(view="one"))
