@@ -61,9 +61,9 @@ class StepParams:
                           when=on(view="order"))  # fmt: skip
     other_text: str = text_input("the man bites the dog", 60, above=True, typed=True,
                            when=on(view="order"))  # fmt: skip
-    unrolled: int = slider(1, MAX_UNROLLED_STEPS, 6, when=on(view="step"))
+    unrolled: int = slider(1, MAX_UNROLLED_STEPS, 6, more=True, when=on(view="step"))
     recurrent: str = text_input("0.8 -0.6; 0.6 0.8", 60, typed=True, when=CELL)
-    inputs: str = text_input("1; 0", 60, typed=True, when=CELL)
+    inputs: str = text_input("1; 0", 60, typed=True, more=True, when=CELL)
     notation: str = choice(tuple(NOTATIONS), "s2", menu=True, when=on(view="notations"))
     moment: int = step_slider(1, MAX_UNROLLED_STEPS, 3, within="unrolled", when=CELL)
     unit: int = step_slider(1, MAX_UNITS, 1, within=units_of, when=on(view="step"))
@@ -151,8 +151,8 @@ class WiringsParams:
     """Controls of the bench on the seven wirings of texts, and a custom one."""
 
     view: str = view(("one", "beside"), "one")
-    cell: str = choice(CELLS, "rnn")
-    layers: int = step_slider(1, 3, 1, when=on(view="one"))
+    cell: str = choice(CELLS, "rnn", more=True)
+    layers: int = slider(1, 3, 1, more=True, when=on(view="one"))
     backward: bool = toggle(False, when=on(view="one"))
     read_at: str = choice(READ, "each", menu=True, when=on(view="one"))
     output: int = step_slider(1, 6, 3, within=outputs_of, when=on(view="one"))
