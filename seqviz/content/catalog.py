@@ -41,7 +41,7 @@ LESSONS = (
     LessonRecord("ar_fitting", "ar", "ar", "time_series", ":material/show_chart:", ("process",
         "phi")),
     LessonRecord("text", "tx", "text", "text", ":material/text_fields:", ("merges", "merges")),
-    LessonRecord("recurrent", "rn", "rnn", "recurrent", ":material/repeat:", ("step", "moment")),
+    LessonRecord("recurrent", "rn", "rnn", "recurrent", ":material/repeat:", ("wirings", "output")),
     LessonRecord("vanishing_gradients", "vg", "gradients", "recurrent", ":material/trending_down:",
            ("reach", "gain")),
     LessonRecord("gates", "ga", "gates", "recurrent", ":material/meeting_room:",

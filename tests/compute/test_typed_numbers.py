@@ -71,7 +71,7 @@ def test_inputs_accepts_unicode_separators(text):
 READERS = {
     "tensor": normalization.read,
     "scores": masking.masked,
-    "matrix": lambda text: step.matrix(text, "W_hx"),
+    "matrix": lambda text: step.matrix(text, "W_x"),
     "x": lambda text: step.inputs(text, 1, 6),
 }
 

@@ -271,8 +271,8 @@ RECURRENT = (
         "step": {"x": "1 0 -1 2", "unrolled": 7, "recurrent": "0.5 1; -1 0.5", "inputs": "1; 2",
                  "moment": 5, "unit": 2, "bias": "0.1 0", "outputs": "1 1; 0 2",
                  "squash": "sigmoid"},
-        "wirings": {"view": "one", "cell": "gru", "layers": 2, "backward": True,
-                    "read_at": "ends", "output": 1, "enter": "first", "seed": 3},
+        "wirings": {"cell": "gru", "layers": 2, "backward": True, "read_at": "ends", "output": 1,
+                    "enter": "first", "seed": 3},
         "collapse": {"tanh": 10.0, "amplitude": 0.3, "hidden_units": 4, "with_bias": False,
                      "precision": "float64",
                      "seed": 7},
@@ -285,7 +285,7 @@ RECURRENT = (
     },
     {
         "step": {"view": "order", "one_text": "a b <i> 我们", "other_text": "c & 1*", "seed": 5},
-        "wirings": {"view": "one", "output": 5},
+        "wirings": {"output": 5},
         "tagging": {"view": "letters", "english": TEXT, "letter": 2, "training": 3},
         "tagger": {"view": "tags", "shown": "marginal"},
         "writing": {"view": "own", "heat": 1.0, "draws": 4},
@@ -294,6 +294,7 @@ RECURRENT = (
     },
     {
         "step": {"view": "notations", "notation": "s3"},
+        "wirings": {"view": "beside", "cell": "lstm"},
         "tagging": {"view": "letters", "task": "words", "chinese": TEXT},
         "writing": {"view": "tied", "wrapped": "lstm", "tied_symbols": 1_000, "tied_units": 64},
         "readout": {"view": "padding", "pad_as": "zeros", "pads": 5},

@@ -46,7 +46,7 @@ NEARLY = 0.1  # maximum superposition error of the target, over the largest resp
 def units_of(values: Mapping[str, Any]) -> int:
     """Return the number of rows of the recurrent matrix."""
     try:
-        return len(step.matrix(values["recurrent"], "W_hh"))
+        return len(step.matrix(values["recurrent"], "W_h"))
     except UserError:
         return MAX_UNITS
 
@@ -61,9 +61,9 @@ class StepParams:
                           when=on(view="order"))  # fmt: skip
     other_text: str = text_input("the man bites the dog", 60, above=True, typed=True,
                            when=on(view="order"))  # fmt: skip
-    unrolled: int = slider(1, MAX_UNROLLED_STEPS, 6, when=on(view="step"))
+    unrolled: int = slider(1, MAX_UNROLLED_STEPS, 6, more=True, when=on(view="step"))
     recurrent: str = text_input("0.8 -0.6; 0.6 0.8", 60, typed=True, when=CELL)
-    inputs: str = text_input("1; 0", 60, typed=True, when=CELL)
+    inputs: str = text_input("1; 0", 60, typed=True, more=True, when=CELL)
     notation: str = choice(tuple(NOTATIONS), "s2", menu=True, when=on(view="notations"))
     moment: int = step_slider(1, MAX_UNROLLED_STEPS, 3, within="unrolled", when=CELL)
     unit: int = step_slider(1, MAX_UNITS, 1, within=units_of, when=on(view="step"))
@@ -150,9 +150,9 @@ def outputs_of(v: Mapping[str, Any]) -> int:
 class WiringsParams:
     """Controls of the bench on the seven wirings of texts, and a custom one."""
 
-    view: str = view(("beside", "one"), "beside")
-    cell: str = choice(CELLS, "rnn")
-    layers: int = step_slider(1, 3, 1, when=on(view="one"))
+    view: str = view(("one", "beside"), "one")
+    cell: str = choice(CELLS, "rnn", more=True)
+    layers: int = slider(1, 3, 1, more=True, when=on(view="one"))
     backward: bool = toggle(False, when=on(view="one"))
     read_at: str = choice(READ, "each", menu=True, when=on(view="one"))
     output: int = step_slider(1, 6, 3, within=outputs_of, when=on(view="one"))

@@ -12,7 +12,15 @@ from seqviz.experiments.recurrent import costs
 from seqviz.experiments.recurrent.costs import BATCHES, LENGTHS
 from seqviz.figures.recurrent.costs.measured import terms_of_loss, time_by_length, timed_so_far
 from seqviz.figures.recurrent.costs.parameters import matrices, parameters_by_length
-from seqviz.lessons.framework.controls import choice, on, slider, text_input, toggle, view
+from seqviz.lessons.framework.controls import (
+    choice,
+    for_course,
+    on,
+    slider,
+    text_input,
+    toggle,
+    view,
+)
 from seqviz.lessons.framework.controls import select_slider as stops
 from seqviz.lessons.framework.show import Show
 
@@ -30,18 +38,18 @@ class CellCostParams:
     view: str = view(("length", "time", "shapes", "terms"), "length")
     given: str = text_input("The music", 150, when=TERMS, above=True)
     answer: str = text_input("is wonderful, and the film is not.", 150, when=TERMS, above=True)
-    n_inputs: int = stops(SIZES, 1, when=SIZED)
-    n_hidden: int = stops(SIZES, 32, when=SIZED)
+    n_inputs: int = stops(SIZES, 1, more=True, when=SIZED)
+    n_hidden: int = stops(SIZES, 32, more=True, when=SIZED)
     n_layers: int = slider(1, 4, 1, when=on(view="length"))
     n_directions: int = slider(1, 2, 1, when=SIZED)
     n_steps: int = stops(LENGTHS, 128, when=on(view=("length", "time")))
     n_outputs: int = stops((0, 1, 2, 10, 100), 1, more=True, when=SIZED)
     n_biases: str = choice(tuple(counting.BIASES), "two", more=True, when=on(view="length"))
     of_cell: str = choice(counting.CELLS, "rnn", when=on(view="shapes"))
-    batch_axis: bool = toggle(True, when=on(view="shapes"))
+    batch_axis: bool = for_course(toggle(True, when=on(view="shapes")))
     at_once: str = choice(tuple(AT_ONCE), "one", when=on(view="time"))
     read_from: str = choice(("before", "same"), "before", when=TERMS)
-    summed_to: str = choice(ENDS, "ty", when=TERMS)
+    summed_to: str = for_course(choice(ENDS, "ty", when=TERMS))
 
 
 def bill(p: CellCostParams, show: Show) -> None:
@@ -78,7 +86,7 @@ def _shapes(p: CellCostParams, show: Show) -> None:
     show.figure(matrices, result)
     tried = show.run(costs.as_printed, p.n_inputs, p.n_hidden, p.batch_axis, name="tried")
     written = {name: unbroken(" × ".join(map(str, shape))) for name, shape in result.items()}
-    show.note("bill.shapes", p=p, rows=result["W_hh"][0], **written)
+    show.note("bill.shapes", p=p, rows=result["W_h"][0], **written)
     show.note("bill.output" if p.n_outputs else "bill.no_output", p=p, **written)
     show.note("bill.works" if tried.state else "bill.fails", input=list(tried.input),
               state=list(tried.hidden), after=list(tried.state or ()),

@@ -8,18 +8,22 @@ from seqviz.compute.recurrent.wirings.step import run
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.recurrent import cell, cost, lac_tagger, language_model, letter_tagging
 
-lesson = Lesson("recurrent", code=(run, jacobian, "seqviz.compute.recurrent.states.model:RNNModel"))
+lesson = Lesson(
+    "recurrent",
+    code=(run, jacobian, "seqviz.compute.recurrent.states.model:RNNModel"),
+    core=("wirings", "step", "tagging", "bill"),
+)
 
-read_steps = lesson.bench("step", cell.StepParams)(cell.read_steps)
 wirings = lesson.bench("wirings", cell.WiringsParams)(cell.wirings)
-collapse = lesson.bench("collapse", cell.CollapseParams)(cell.collapse)
+read_steps = lesson.bench("step", cell.StepParams)(cell.read_steps)
 tagging = lesson.bench(
     "tagging", letter_tagging.TaggingParams, replicate=letter_tagging.class_tagging
 )(letter_tagging.tagging)
+bill = lesson.bench("bill", cost.CellCostParams)(cost.bill)
+collapse = lesson.bench("collapse", cell.CollapseParams)(cell.collapse)
 tagger = lesson.bench("tagger", lac_tagger.TaggerParams)(lac_tagger.tagger)
 write = lesson.bench("writing", language_model.WritingParams)(language_model.write)
 readout = lesson.bench("readout", language_model.ReadoutParams)(language_model.readout)
-bill = lesson.bench("bill", cost.CellCostParams)(cost.bill)
 
 lesson.exercise(
     "count",
@@ -31,6 +35,6 @@ lesson.exercise(
     within=0.5,
 )
 
-lesson.question("wirings", "wirings")
+lesson.question("wirings", "wirings", at={"view": "beside"}, veils=False)
 lesson.question("tagging", "tagging")
-lesson.question("bill", "bill")
+lesson.question("bill", "bill", at={"view": "time", "n_steps": 512})

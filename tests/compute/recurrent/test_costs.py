@@ -65,12 +65,12 @@ def test_shapes_match_torch_and_cover_every_parameter():
     wiring = NetworkSizes(5, 3, directions=2, outputs=4, biases="one")
     result = counting.shapes("lstm", wiring)
     module = torch.nn.LSTM(5, 3, bidirectional=True)
-    assert result["W_hx"] == tuple(module.weight_ih_l0.shape)
-    assert result["W_hh"] == tuple(module.weight_hh_l0.shape)
+    assert result["W_x"] == tuple(module.weight_ih_l0.shape)
+    assert result["W_h"] == tuple(module.weight_hh_l0.shape)
     sizes = {name: int(np.prod(shape)) for name, shape in result.items()}
-    assert 2 * (sizes["W_hx"] + sizes["W_hh"] + sizes["b_h"]) == counting.by_formula("lstm", wiring)
-    assert sizes["W_yh"] + sizes["b_y"] == counting.of_output(wiring)
-    assert {*counting.shapes("rnn", NetworkSizes(outputs=0))} == {"W_hx", "W_hh", "b_h"}
+    assert 2 * (sizes["W_x"] + sizes["W_h"] + sizes["b_h"]) == counting.by_formula("lstm", wiring)
+    assert sizes["W_y"] + sizes["b_y"] == counting.of_output(wiring)
+    assert {*counting.shapes("rnn", NetworkSizes(outputs=0))} == {"W_x", "W_h", "b_h"}
 
 
 @pytest.fixture(scope="module")

@@ -70,18 +70,18 @@ def test_inputs_pads_zeros_and_parses_unicode_signs():
 @pytest.mark.parametrize("text", ["", "a", "1 2; 3", "nan", "inf", "101", ";", "1e999", "1 <b>"])
 def test_matrix_rejects_malformed_text(text):
     with pytest.raises(UserError) as refused:
-        step.matrix(text, "W_hh")
+        step.matrix(text, "W_h")
     assert refused.value.code == "no_matrix"
 
 
 @pytest.mark.parametrize(
     ("texts", "name", "code"),
     [
-        (("1 2", "1", "0", "1"), "W_hh", "shapes"),
-        (("1 0; 0 1", "1", "0 0", "1 1"), "W_hx", "shapes"),
+        (("1 2", "1", "0", "1"), "W_h", "shapes"),
+        (("1 0; 0 1", "1", "0 0", "1 1"), "W_x", "shapes"),
         (("1 0; 0 1", "1; 1", "0", "1 1"), "b", "shapes"),
-        (("1 0; 0 1", "1; 1", "0; 0", "1"), "W_yh", "shapes"),
-        (("1 0 0 0", "1", "0", "1"), "W_hh", "large_matrix"),
+        (("1 0; 0 1", "1; 1", "0; 0", "1"), "W_y", "shapes"),
+        (("1 0 0 0", "1", "0", "1"), "W_h", "large_matrix"),
     ],
 )
 def test_cell_shape_error_names_matrix(texts, name, code):

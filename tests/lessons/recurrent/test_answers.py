@@ -13,7 +13,7 @@ from seqviz.data import precomputed
 from seqviz.lessons.framework.output import Note
 from seqviz.lessons.recurrent.lesson import lesson
 
-SAID = {  # numbers of a reveal that a bench says at its defaults
+SAID = {  # numbers of a reveal that a bench says at the settings of "Show it in the figure"
     "wirings": ("0.0908",),
     "tagging": ("19.1", "19.0", "0.187", "9.64"),
 }
@@ -34,7 +34,7 @@ def test_questions_all_have_a_test_here():
 def test_reveal_quotes_bench_numbers(name, language):
     if name not in lesson.benches:
         pytest.skip(f"The bench {name} is not there yet.")
-    visible = lesson.benches[name].run({}, language, code=False)
+    visible = lesson.benches[name].run(lesson.questions[name].at, language, code=False)
     notes = " ".join(item.sentence for item in visible.of(Note)).replace("\\", "")
     for entry in SAID[name]:
         assert entry in reveal(name, language)

@@ -128,19 +128,19 @@ def test_ahead_note_marks_lookahead_cut_only_at_inference(task, ahead, language)
     result, trained = ahead_of(task)
     visible = message("tagging", {"view": "ahead", "task": task, "ahead": ahead}, language)
     error, cut = trained.error(ahead).value, result.error_cut(ahead).value
-    first = ("Trained with so many, networks have {}", "训练时就只看这么多的网络，每 100 个标错 {}")
+    first = ("Networks trained with this many get {}", "训练时就只看这么多的网络，每 100 个标错 {}")
     assert first[LANGUAGES.index(language)].format(number(error)) in visible
-    never = ("never trained so", "从未这样训练过")[LANGUAGES.index(language)]
+    never = ("never trained this way", "从未这样训练过")[LANGUAGES.index(language)]
     assert (never in visible) == (cut > error)
     assert (percent(trained.gained(ahead, result)) in visible) == (ahead > 0)
-    worse = ("never seen the right side", "从未看过右边")[LANGUAGES.index(language)]
+    worse = ("never seen the right context", "从未看过右边")[LANGUAGES.index(language)]
     assert (worse in visible) == (cut > result.error("uni").value)
 
 
 @each_language
 def test_letters_note_marks_cut_row_as_never_trained(language):
     visible = message("tagging", {"view": "letters", "ahead": 1}, language)
-    assert ("never trained so", "从未这样训练过")[LANGUAGES.index(language)] in visible
+    assert ("never trained this way", "从未这样训练过")[LANGUAGES.index(language)] in visible
 
 
 # ---- the words of jieba's dictionary
@@ -157,7 +157,7 @@ def test_bundled_words_match_dictionary_subset_and_caption(language):
     caption = " ".join(str(item) for item in visible.items)
     for part in ("35,000", "349,046", "421", percent(existing.differ / existing.tags)):
         assert part in caption
-    assert "35,000" in sections("recurrent", language)["tagging"]
+    assert "35,000" in sections("recurrent", language)["tagging_networks"]
 
 
 def test_compared_counts_tags_changed_by_missing_words():
@@ -219,7 +219,7 @@ def test_writing_note_compares_network_with_five_gram(reader, language):
                                                  " of people.")  # fmt: skip
     for mean in (result.mean_alone, result.mean_pairs, result.mean_fives, result.mean_bits):
         assert number(mean) in visible
-    more = ("Counting pays more", "计数要付得更多")[LANGUAGES.index(language)]
+    more = ("Counting needs more", "计数要付得更多")[LANGUAGES.index(language)]
     assert (more in visible) == (result.mean_bits < result.mean_fives)
     existing = card(f"characters_{reader}")
     assert number(existing.alone) in visible
@@ -233,5 +233,5 @@ def test_writing_note_favors_counting_on_training_text():
     text = characters_split()[0][3]
     result = writing.read("characters_gru", text)
     assert result.mean_fives < result.mean_bits
-    assert "Counting pays more" not in message("writing", {"text_read": text})
-    assert "pays no more" in message("writing", {"text_read": text})
+    assert "Counting needs more" not in message("writing", {"text_read": text})
+    assert "needs no more" in message("writing", {"text_read": text})

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from seqviz.core.errors import UserError
-from seqviz.core.i18n import LANGUAGES
+from seqviz.core.i18n import LANGUAGES, sections
 from seqviz.core.units import unbroken
 from seqviz.lessons.recurrent.lesson import lesson
 from tests.lessons import textbook_rows
@@ -41,11 +41,9 @@ def test_row_is_live(row, language, lac):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_tagger_page_names_cell_convention(language):
-    from seqviz.core.paths import ASSETS
-
-    page = (ASSETS / f"lessons/recurrent/{language}.md").read_text("utf-8")
-    part = page.partition("<!-- section: tagger -->")[2].partition("<!-- section")[0]
-    assert all(item in part for item in ("D-02", "D-03", "](/gates)", "models fetch lac"))
+    prose = sections("recurrent", language)
+    assert all(item in prose["course"] for item in ("D-02", "D-03", "](/gates)"))
+    assert "models fetch lac" in prose["tagger_network"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

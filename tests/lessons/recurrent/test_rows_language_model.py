@@ -46,7 +46,7 @@ ROWS = {
     "1-22 concat": ("readout", READOUTS, (("both ends, concatenated", "两端拼接 +0.1"),),
                     {**READOUTS, "combine": "both_sum"}),
     "1-22 mean": ("readout", {**READOUTS, "combine": "both_mean"},
-                  (("same verdict on 2,000 of 2,000", "2,000 条评论中的 2,000 条"),), READOUTS),
+                  (("same answer on 2,000 of 2,000", "2,000 条评论中的 2,000 条"),), READOUTS),
     "3-23 swap": ("writing", {"reader": "lstm"}, (("the LSTM gives", "LSTM 给"),), {}),
     "padding": ("readout", PADDING, ("70.3%", "81.8%", "12.4%"), {**PADDING, "pads": 0}),
     "padding packed": ("readout", {**PADDING, "pads": 0}, (("difference 0", "差为 0"),), PADDING),
@@ -79,7 +79,7 @@ def test_writing_note_follows_error_trend(temperature):
     payload = message("writing", {**FREE, "heat": temperature})
     change, around = result.trend[:, result.case(temperature)]
     words = ("no growth is shown" if abs(change) <= around else
-             "errors add up" if change > 0 else "easier to foretell")  # fmt: skip
+             "errors add up" if change > 0 else "easier to predict")  # fmt: skip
     assert words in payload
     assert result.sentences == 645  # as the view is called
 
@@ -136,6 +136,6 @@ def test_option_labels_and_prose_match_result_counts(language, lac):
     ):
         assert f"{count:,}" in words.option("view", view)
     network = load("lac").network
-    page = sections("recurrent", language)["tagger"]
+    page = sections("recurrent", language)["tagger_network"]
     for number in (len(network.tags), len(network.layers[0][0].candidate)):
         assert f" {number} " in page

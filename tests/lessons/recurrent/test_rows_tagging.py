@@ -27,7 +27,7 @@ SHORT = {**YOURS, "chinese": "很好。"}
 ROWS = {
     "0-23": ({}, (("two layers", "两层"), ("in each layer", "两层每层"),), AHEAD),
     "0-24": ({**CUT, "ahead": 1},
-             (("have 12.3 of 100 wrong, mean of 3 seeds", "标错 12.3 个（3 个种子平均）"), "14.4"),
+             (("get 12.3 of 100 wrong (mean of 3 seeds)", "标错 12.3 个（3 个种子平均）"), "14.4"),
              {**CUT, "ahead": 0}),
     "0-24 which outputs": ({**YOURS, "ahead": 0}, (("cut 0 ahead, 2", "0 个字符时 2 个"),),
                            {**YOURS, "ahead": 1}),

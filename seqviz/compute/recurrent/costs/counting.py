@@ -160,15 +160,16 @@ def bill(wiring: NetworkSizes, steps: int) -> ParameterBill:
 def shapes(cell: str, wiring: NetworkSizes) -> dict[str, tuple[int, ...]]:
     """Return the shapes of the first layer's matrices, one direction, and of the linear layer.
 
-    Names are those of S0: W_hx, W_hh, W_yh; a gated cell has its blocks stacked in rows.
+    W_x multiplies the input, W_h the state, and W_y gives the output; a gated cell has its blocks
+    stacked in rows.
 
     Args:
         cell: name of the cell.
         wiring: sizes of the network.
     """
     rows = _CELLS[cell].blocks * wiring.hidden
-    result = {"W_hx": (rows, wiring.inputs), "W_hh": (rows, wiring.hidden), "b_h": (rows,)}
+    result = {"W_x": (rows, wiring.inputs), "W_h": (rows, wiring.hidden), "b_h": (rows,)}
     if wiring.outputs:
-        result["W_yh"] = (wiring.outputs, wiring.directions * wiring.hidden)
+        result["W_y"] = (wiring.outputs, wiring.directions * wiring.hidden)
         result["b_y"] = (wiring.outputs,)
     return {name: shape for name, shape in result.items() if prod(shape)}

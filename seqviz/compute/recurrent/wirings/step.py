@@ -175,16 +175,16 @@ def cell(recurrent: str, inputs: str, bias: str, output: str) -> CellWeights:
     w_hh, w_hx, b, w_yh = (
         matrix(text, name)
         for text, name in (
-            (recurrent, "W_hh"), (inputs, "W_hx"), (bias, "b"), (output, "W_yh"),
+            (recurrent, "W_h"), (inputs, "W_x"), (bias, "b"), (output, "W_y"),
         )
     )  # fmt: skip
     units = len(w_hh)
-    targets = (("W_hh", w_hh.shape[1], w_hh), ("W_hx", len(w_hx), w_hx), ("b", b.size, b),
-              ("W_yh", w_yh.shape[1], w_yh))  # fmt: skip
+    targets = (("W_h", w_hh.shape[1], w_hh), ("W_x", len(w_hx), w_hx), ("b", b.size, b),
+              ("W_y", w_yh.shape[1], w_yh))  # fmt: skip
     for name, result, item in targets:
         if result != units:
             shape = unbroken(" × ".join(map(str, item.shape)))
-            raise UserError("shapes", f"{name} is {shape}, but W_hh has {units} rows.", name=name,
+            raise UserError("shapes", f"{name} is {shape}, but W_h has {units} rows.", name=name,
                           shape=shape, units=units)  # fmt: skip
     return CellWeights(w_hh, w_hx, b.ravel(), w_yh)
 
