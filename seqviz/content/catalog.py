@@ -51,7 +51,7 @@ LESSONS = (
     LessonRecord("positions", "po", "positions", "transformer", ":material/waves:",
            ("effect", "strength")),
     LessonRecord("transformer", "tr", "transformer", "transformer", ":material/stacks:",
-           ("account", "part")),
+           ("steps", "step")),
     LessonRecord("bert_accuracy", "ba", "bert", "transformer", ":material/visibility_off:",
            ("knife", "share")),
     LessonRecord("gpt", "gp", "gpt", "transformer", ":material/edit_note:", ("scores",

@@ -6,20 +6,22 @@ from seqviz.experiments.transformer import functional
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.transformer import block, interpretability
 
-lesson = Lesson("transformer", code=(functional.forward,))
+lesson = Lesson(
+    "transformer", code=(functional.forward,), core=("steps", "norms", "account", "remove")
+)
 
+steps = lesson.bench("steps", block.EncoderFlowParams)(block.steps)
+norms = lesson.bench("norms", block.NormsParams)(block.norms)
 account = lesson.bench("account", interpretability.AccountParams, leads=True)(
     interpretability.account
 )
-lens = lesson.bench("lens", interpretability.LookParams, after=("account",))(interpretability.lens)
 remove = lesson.bench("remove", interpretability.RemoveParams, after=("account",))(
     interpretability.remove
 )
-induction = lesson.bench("induction", interpretability.CopiesParams)(interpretability.induction)
-steps = lesson.bench("steps", block.EncoderFlowParams)(block.steps)
 masks = lesson.bench("masks", block.MaskedSoftmaxParams)(block.masks)
 pair = lesson.bench("pair", block.PairParams)(block.pair)
-norms = lesson.bench("norms", block.NormsParams)(block.norms)
+lens = lesson.bench("lens", interpretability.LookParams, after=("account",))(interpretability.lens)
+induction = lesson.bench("induction", interpretability.CopiesParams)(interpretability.induction)
 depths = lesson.bench("depths", block.DepthsParams)(block.depths)
 bill = lesson.bench("bill", block.TransformerCostParams)(block.bill)
 
@@ -46,10 +48,10 @@ lesson.exercise(
     within=0.5,
 )
 
-lesson.question("knows", "account", at={"against": " London"}, veils=False)
-lesson.question("missed", "remove")
-lesson.question("copies", "induction", at={"off": 1})
-lesson.question("shift", "pair", at={"kind": "unshifted"})
 lesson.question("norms", "norms", at={"added": 1.0})
+lesson.question("knows", "account", at={"against": " London"})
+lesson.question("missed", "remove")
+lesson.question("shift", "pair", at={"kind": "unshifted"})
+lesson.question("copies", "induction", at={"off": 1})
 lesson.question("deep", "depths", at={"view": "training"})
 lesson.question("bill", "bill")

@@ -147,7 +147,7 @@ def test_bill_answer_matches_largest_share(language):
          {"model": "minilm", "filled": "[MASK] it is", "place": 1}, "At “\\[SEP\\]”"),
         ("lens", {}, "settles at row 28 of 30", {"reading": "fitted"},
          "dotted lines are the plain"),
-        ("lens", {"view": "reviews"}, "Of 100 film reviews", {}, "At “␣is”"),
+        ("lens", {"view": "reviews"}, "On 100 film reviews", {}, "At “␣is”"),
         ("remove", {}, "in 22 of 30", {"change": "residual"}, "in 0 of 30"),
         ("remove", {}, "in 22 of 30", {"model": "minilm"}, "in 2 of 6"),
         ("remove", {"view": "many"}, "of 200 film reviews:", {"view": "many", "model": "minilm"},

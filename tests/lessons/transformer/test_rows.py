@@ -47,7 +47,7 @@ ROWS = {
     unbroken("输出的第 i − 1 个词")),),
              {"kind": "unshifted"}),
     "4-21": ("masks", {"mask": "none"}, (("Nothing is forbidden", "没有"),), {"mask": "causal"}),
-    "4-23": ("norms", {"given": "word"}, (("one number a feature", "只有一个数"),),
+    "4-23": ("norms", {"given": "word"}, (("one number per feature", "只有一个数"),),
              {"given": "all"}),
     "D-30": ("masks", {"mask": "causal"}, (("the first weight is 0.787", "第一个权重是 0.787"),),
              {"mask": "causal", "scores": "3 1 3, 1 2 0.5, 0.3 1 2"}),
