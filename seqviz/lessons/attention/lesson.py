@@ -10,16 +10,18 @@ from seqviz.lessons.framework.lesson import Lesson
 from seqviz.models import attention_hook
 
 lesson = Lesson(
-    "attention", code=(scaled.attend, attention_hook.attention, patterns.habits, patterns.rollout)
+    "attention",
+    code=(scaled.attend, attention_hook.attention, patterns.habits, patterns.rollout),
+    core=("by_hand", "scale", "real", "ablate"),
 )
 
 by_hand = lesson.bench("by_hand", worked_example.WalkthroughParams)(worked_example.by_hand)
 scale = lesson.bench("scale", worked_example.ScaleParams)(worked_example.scale)
 real = lesson.bench("real", heads.PretrainedParams, leads=True)(heads.real)
+ablate = lesson.bench("ablate", interventions.AblateParams, after=("real",))(interventions.ablate)
 apart = lesson.bench("apart", heads.ApartParams, after=("real",))(heads.apart)
 trials = lesson.bench("trials", heads.TryHeadsParams, after=("real",))(heads.trials)
 mask = lesson.bench("masks", interventions.AttentionMaskParams, after=("real",))(interventions.mask)
-ablate = lesson.bench("ablate", interventions.AblateParams, after=("real",))(interventions.ablate)
 bertviz = lesson.bench("bertviz", heads.BertvizParams, after=("real",))(heads.bertviz)
 
 SCORES = ((8, 4, 16), (6, 3, 9), (10, 4, 4), (5, 5, 64), (2, 8, 36))
@@ -40,7 +42,8 @@ lesson.exercise(
 lesson.sketch("scale", kind="curve", bench="scale", values={}, visible=(1, 3))
 
 lesson.question(
-    "multiply", "by_hand", at={"stage": 7, "causal": True, "operator": "multiply"}, veils=False
-)
+    "multiply", "by_hand", veils=False,
+    at={"stage": 7, "causal": True, "operator": "multiply", "query": 1, "key": 1},
+)  # fmt: skip
 lesson.question("pronoun", "real", at={"view": "head"}, also=("apart", "trials"))
 lesson.question("ablate", "ablate", at={"view": "each"})

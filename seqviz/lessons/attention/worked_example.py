@@ -77,7 +77,7 @@ class ScaleParams:
     quantity: str = view(QUANTITIES, "entropy")
     temperature: float = slider(0.1, 5.0, 1.0, 0.1)
     keys: int = stops((2, 4, 8, 16, 32, 64, 128), 16)
-    size: str = choice(tuple(HEADS), "base")
+    size: str = choice(tuple(HEADS), "base", more=True)
     seed: int = seed(1, more=True)
 
 

@@ -178,7 +178,7 @@ def test_ablate_default_head_exists_in_every_model_and_has_effect():
 def test_note_reads_naturally_at_control_ends():
     """Less than half is not most, a word is not named twice, and a share has no minus."""
     own = run("real", view="rollout", layer=0).notes[0]
-    assert own.endswith("the largest part of “it”, 52.8%, from itself.")
+    assert own.endswith("The largest part of “it”, 52.8%, would come from itself.")
     assert "most" not in run("real", view="mean").notes[0]
     assert run("apart", key=1, by="value").notes[1].count("The value of") == 1
     assert run("apart", key=3, by="value").notes[1].count("The value of") == 2
@@ -206,7 +206,7 @@ def test_variance_readout_matches_softmax_input():
     """The read-out and the sentence: q · k divided by the temperature, and nothing else."""
     visible = run("scale", quantity="variance", temperature=5.0)
     assert float(visible.readouts["variance"].value) == pytest.approx(64 / 25, rel=0.15)
-    assert visible.notes[0].endswith("Theory, not scaled: 2.56.")
+    assert visible.notes[0].endswith("Theory, not divided: 2.56.")
 
 
 def test_reverse_mask_includes_own_token():
