@@ -47,6 +47,7 @@ def learned(p: LearnedParams, show: Show) -> None:
         scale = show.run(embedding_scale, table.words, table.table, name="scale")
         show.figure(embedding_norms, scale)
         show.facts(scale.medians, note="norms")
+        show.note("norms_paper")
     else:
         sines = show.run(encoding, *table.table.shape, name="sines")
         beside_sines(p.view, table.table, sines.table, show)
@@ -78,3 +79,4 @@ def beside_sines(view: str, table: np.ndarray, sinusoids: np.ndarray, show: Show
         show.figure(early_and_late, aged, fresh)
         quarters = show.derive(aged.quarters, name="quarters")
         show.note(quarters.variant, **quarters)
+        show.note("late_ends", **quarters)

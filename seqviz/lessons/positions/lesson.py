@@ -9,16 +9,20 @@ from seqviz.compute.positions.sinusoidal import encoding
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.positions import learned_table, position_codes, score_schemes, word_order
 
-lesson = Lesson("positions", code=(encoding, rotary.rotate, relative.alibi_slopes, order.attend))
+lesson = Lesson(
+    "positions",
+    code=(encoding, rotary.rotate, relative.alibi_slopes, order.attend),
+    core=("effect", "simple", "waves", "schemes"),
+)
 
 effect = lesson.bench("effect", word_order.EffectParams, leads=True)(word_order.effect)
 simple = lesson.bench("simple", position_codes.SimpleParams)(position_codes.simple)
 waves = lesson.bench("waves", position_codes.WavesParams)(position_codes.waves)
-distance = lesson.bench("distance", position_codes.DistanceParams)(position_codes.distance)
-learned = lesson.bench("learned", learned_table.LearnedParams)(learned_table.learned)
 schemes = lesson.bench("schemes", score_schemes.SchemesParams)(score_schemes.schemes)
-encoder = lesson.bench("encoder", word_order.EncoderParams, after=("effect",))(word_order.encoder)
+distance = lesson.bench("distance", position_codes.DistanceParams)(position_codes.distance)
 task = lesson.bench("task", word_order.TaskParams)(word_order.task)
+learned = lesson.bench("learned", learned_table.LearnedParams)(learned_table.learned)
+encoder = lesson.bench("encoder", word_order.EncoderParams, after=("effect",))(word_order.encoder)
 
 PAIRS = ((64, 32, 10_000), (8, 4, 10_000), (128, 64, 100), (16, 4, 10_000), (4, 2, 1_000_000))
 
@@ -37,6 +41,6 @@ lesson.exercise(
 
 lesson.question("mask", "effect", at={"causal": True}, veils=False)
 lesson.question("binary", "simple")
-lesson.question("neighbors", "distance")
 lesson.question("shift", "schemes", at={"view": "shift"})
+lesson.question("neighbors", "distance")
 lesson.question("copy", "task")

@@ -60,6 +60,7 @@ def terms_view(p: SchemesParams, show: Show) -> None:
         "terms", sinusoidal=terms.spread_of("sinusoidal"), learned=terms.spread_of("learned"),
         relative=max(map(terms.spread_of, RELATIVE)),
     )  # fmt: skip
+    show.note("terms_random")
 
 
 def alibi_view(p: SchemesParams, show: Show) -> None:

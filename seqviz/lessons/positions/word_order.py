@@ -140,3 +140,4 @@ def task(p: TaskParams, show: Show) -> None:
         best=names[best], best_longer=result.right_longer(best), best_usual=result.right(best),
     )  # fmt: skip
     show.caption(show.words("note.task", result=result, sequences=tiny.TEST_SEQUENCES))
+    show.caption(show.words("note.task_bounds", result=result))

@@ -120,7 +120,7 @@ def test_matrix_figure_cells_match_values(name):
         ("many dots", ["dot product of positions i and j · 1 of 3 positions shown"]),
         ("two long ones", [f"{n} · 1 of 2 positions shown" for n in ("learned", "sinusoidal")]),
         ("wide rotation", [unbroken("by the formula, k = 1"), "by least squares, off by 0"]),
-        ("encoder, shuffled", ["its own", "rows in disorder"]),
+        ("encoder, shuffled", ["its own", "rows shuffled"]),
         ("ALiBi", ["slope of each head", unbroken("head 3, s = 1/16")]),
         ("T5", ["31 buckets: blue before, orange after"]),
     ],
