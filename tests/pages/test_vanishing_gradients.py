@@ -77,7 +77,7 @@ SAID = (
     ("paths", {"printed": True, "steps": 5, "t": 5}, path_bars,
      {"total": "0.134", "autograd": "0.134", "mismatch": ROUNDING, "printed_mismatch": "0.0%"},
      ("printed_last", "share_alone"), ("errors of steps 5 to 5",)),
-    ("paths", {"cell": "rnn", "gain": 1.5, "steps": 30}, path_bars,
+    ("paths", {"cell": "rnn", "gain": 1.5, "steps": 30, "printed": True}, path_bars,
      {"total": "0.0834", "autograd": "0.0834", "mismatch": ROUNDING, "printed_mismatch": "92.3%"},
      ("share",), (unbroken("2.99 × 10⁻⁶"),)),
     ("cut", {"window": 10, "reach.steps": 80}, kept_and_lost,
@@ -174,6 +174,13 @@ def test_readouts_of_rounding_errors_have_few_digits():
     # arccos(1 - 1e-15) is 3e-6 degrees: what rounding of the cosine leaves
     angle = lesson.benches["cut"].run({"window": 100}).readouts["angle"].value
     assert re.fullmatch(unbroken(r"0°|\d\.\d\d × 10⁻[⁶⁷⁸⁹]°"), angle)
+
+
+def test_paths_bench_hides_printed_readout_by_default():
+    """The misprint of the course's text is measured only where it is drawn."""
+    bench = lesson.benches["paths"]
+    assert "printed_mismatch" not in bench.run({}, code=False).readouts
+    assert "printed_mismatch" in bench.run({"printed": True}, code=False).readouts
 
 
 def test_reach_bench_ignores_gain_of_non_normal_preset():

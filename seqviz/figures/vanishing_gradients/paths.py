@@ -166,14 +166,14 @@ def _arrow(
 def recursion_step(recursion: Recursion, t: int) -> str:
     """Return one step of the backward recursion as LaTeX with all its numbers.
 
-    The step is dJ/dh_t = (dh_{t+1}/dh_t)^T dJ/dh_{t+1} + W_yh^T dJ/dyhat_t.
+    The step is dJ/dh_t = (dh_{t+1}/dh_t)^T dJ/dh_{t+1} + W_y^T dJ/dyhat_t.
 
     Args:
         recursion: backward recursion.
         t: time step, from 1; the last step has the second term only.
     """
     output = (
-        rf"\underbrace{{{_matrix(recursion.readout.T)}}}_{{W_{{yh}}^\top}}"
+        rf"\underbrace{{{_matrix(recursion.readout.T)}}}_{{W_y^\top}}"
         rf"\underbrace{{({_number(recursion.residuals[t - 1, 0])})}}"
         rf"_{{\partial J/\partial\hat y_{t}}}"
     )

@@ -10,7 +10,7 @@ from seqviz.compute.vanishing_gradients import WeightSteps
 from seqviz.figures.vanishing_gradients.style import diamond
 from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes, scales
 
-_SUBSCRIPTS = {"hidden_hidden": "hh", "input_hidden": "hx", "readout": "yh"}
+_SUBSCRIPTS = {"hidden_hidden": "h", "input_hidden": "x", "readout": "y"}
 _WRITTEN = 6  # maximum number of rows that are all labeled
 
 

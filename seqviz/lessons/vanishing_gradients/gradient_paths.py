@@ -8,7 +8,7 @@ from seqviz.compute import vanishing_gradients
 from seqviz.compute.vanishing_gradients import GradientExperiment
 from seqviz.figures.vanishing_gradients.paths import path_bars, recursion_step, unrolled_graph
 from seqviz.figures.vanishing_gradients.weights import weights_by_step
-from seqviz.lessons.framework.controls import choice, seed, slider, step_slider, toggle
+from seqviz.lessons.framework.controls import choice, for_course, seed, slider, step_slider, toggle
 from seqviz.lessons.framework.show import Show
 
 
@@ -20,7 +20,7 @@ class PathsParams:
     steps: int = slider(2, 30, 6)
     t: int = slider(1, 30, 1, within="steps")
     gain: float = slider(0.1, 1.5, 0.8, 0.05)
-    printed: bool = toggle(False)
+    printed: bool = for_course(toggle(False))
     seed: int = seed(1, more=True)
 
 
@@ -30,9 +30,10 @@ def paths(p: PathsParams, show: Show) -> None:
     show.figure(path_bars, result, p.printed)
     show.readouts(
         result, total="length", autograd="autograd_length", mismatch="mismatch",
-        printed_mismatch="printed_mismatch",
         caption={"total": show.words("metric.total.beside"), "autograd": "PyTorch"},
     )  # fmt: skip
+    if p.printed:
+        show.readouts(result, printed_mismatch="printed_mismatch")
     if p.t == p.steps:
         show.note("share_alone", last=p.steps)
     else:

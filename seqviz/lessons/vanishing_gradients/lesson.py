@@ -10,18 +10,19 @@ from seqviz.lessons.vanishing_gradients import error_reach, gated_cells, gradien
 lesson = Lesson(
     "vanishing_gradients",
     code=(vanishing_gradients.log_norms, vanishing_gradients.pair_norms, vanishing_gradients.reach),
+    core=("reach", "race", "back", "gates"),
 )
 
 reach = lesson.bench("reach", error_reach.ReachParams, leads=True)(error_reach.reach)
-pairs = lesson.bench("pairs", error_reach.PairsParams, after=("reach",))(error_reach.pairs)
-paths = lesson.bench("paths", gradient_paths.PathsParams)(gradient_paths.paths)
-back = lesson.bench("back", gradient_paths.BackParams)(gradient_paths.back)
-weights = lesson.bench("weights", gradient_paths.WeightGradientParams)(gradient_paths.weights)
-cut = lesson.bench("cut", truncation.CutParams, after=("reach",))(truncation.cut)
-gates = lesson.bench("gates", gated_cells.GatesParams, after=("reach",))(gated_cells.gates)
 race = lesson.bench("race", gated_cells.RaceParams, replicate=gated_cells.class_race)(
     gated_cells.race
 )
+back = lesson.bench("back", gradient_paths.BackParams)(gradient_paths.back)
+gates = lesson.bench("gates", gated_cells.GatesParams, after=("reach",))(gated_cells.gates)
+paths = lesson.bench("paths", gradient_paths.PathsParams)(gradient_paths.paths)
+weights = lesson.bench("weights", gradient_paths.WeightGradientParams)(gradient_paths.weights)
+pairs = lesson.bench("pairs", error_reach.PairsParams, after=("reach",))(error_reach.pairs)
+cut = lesson.bench("cut", truncation.CutParams, after=("reach",))(truncation.cut)
 
 
 def horizon(gain: float) -> float:

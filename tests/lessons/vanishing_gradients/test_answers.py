@@ -202,10 +202,10 @@ def test_reach_factor_matches_slope_and_spectral_radius():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_reach_note_and_prose_match_zero_bias_factors(language):
-    """The factors that the prose under the first figure names at biases 0."""
+    """The factors that the prose after the race names at biases 0."""
     shut = {"forget_bias": 0.0, "update_bias": 0.0}
     note = lesson.benches["reach"].run(shut, language, code=False).notes[1]
-    prose = sections(SLUG, language)["reach"]
+    prose = sections(SLUG, language)["race_more"]
     for cell in ("lstm", "gru", "rnn"):
         factor = number(bptt.reach(GradientExperiment(cell, gain=0.9, forget_bias=0.0)).factor)
         assert factor in note
