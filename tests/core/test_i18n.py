@@ -113,7 +113,10 @@ def test_catalogue_placeholders_and_list_lengths_match(told):
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_catalogue_has_no_empty_sentence(lang):
     empty = [
-        key for key, value in catalogue(lang).items() if any(not s.strip() for s in flat(value))
+        key
+        for key, value in catalogue(lang).items()
+        if not key.endswith(".feedback")  # empty for the right option, see test_questions
+        and any(not s.strip() for s in flat(value))
     ]
     assert not empty
 
