@@ -97,8 +97,8 @@ def gru_cell(values: GRUStep, style: Style = STYLE) -> Figure:
     draw.operation(4, 3, "+", "h<sub>t</sub>", retained, written)
     draw.operation(1.3, 0, "×", text("figure.reset_lets", share=v.r))
     quantities = {
-        "h(t−1)": v.h_before, _PAST_NAME: v.past, f"r ({_PAST_NAME})": through, "r": v.r, "n": v.n, "z": v.z,
-        f"{old} h(t−1)": retained, f"{new} n": written, "h(t)": v.h,
+        "h(t−1)": v.h_before, _PAST_NAME: v.past, f"r ({_PAST_NAME})": through, "r": v.r,
+        "n": v.n, "z": v.z, f"{old} h(t−1)": retained, f"{new} n": written, "h(t)": v.h,
     }  # fmt: skip
     return _finished(draw, text("option.gru"), quantities)
 
