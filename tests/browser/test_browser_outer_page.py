@@ -27,7 +27,7 @@ TEXT = f"{WORD}es sing & listen; 100% = all?"
 FIELDS = {
     "text": ("tx.cutters.text", "tx.ladder.tries"),
     "recurrent": ("rn.writing.text_read", "rn.writing.upto"),
-    "gates": ("ga.agreement.text", "ga.one.unit"),
+    "gates": ("ga.agreement.text", "ga.one.step"),
 }
 
 

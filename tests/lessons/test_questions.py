@@ -28,6 +28,7 @@ PREMISES = {
     "transformer.knows": {"6.98"},  # the largest part of the logit, as the question says
     "vanishing_gradients.index": {"1.61"},  # another quantity of the first bench
     "gpt.shots": {"88.3"},  # without examples: the question of the drawn prediction names it
+    "gates.force": {"1.00"},  # tanh of a large cell state in the first figure, too
     "ar_fitting.epochs": {"0.977"},  # the error of the line, with which the network is compared
 }
 

@@ -60,7 +60,7 @@ SAID = (
     ("watch", {"view": "saturation", "cell": "gru", "gru": "n", "characters": "x"},
      gate_saturation, WATCHED, ("0.507", "57.4", "0", "13.2"), (), ("第 1 号单元，第 1 步：x",)),
     ("force", {}, free_and_forced, HELD, ("2.27", "5.29", "95.4", "29.1"), (),
-     ("from step 1 to step 148", "bits per character", "free: 54.4")),
+     ("from step 1 to step 148", "bits per character", "no intervention: 54.4")),
     ("force", {"cell": "gru", "gates_gru": ()}, free_and_forced, HELD,
      ("2.07", "2.07", "11.3", "0"), ("nothing_forced",), ("不干预：11.3",)),
     ("force", {"watch.kind": "sentiment", "f": 1.0}, free_and_forced, HELD,

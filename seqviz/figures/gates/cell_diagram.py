@@ -11,7 +11,8 @@ from seqviz.figures.gates.boxes import HEIGHT, WIDTH, Diagram, short
 from seqviz.plotting import STYLE, Figure, Style
 
 _UP, _SIDE = HEIGHT / 2, WIDTH / 2  # half the size of a box
-_OLD_C, _OLD_H, _PAST = "c<sub>t−1</sub>", "h<sub>t−1</sub>", "U h + b′"
+_OLD_C, _OLD_H, _PAST = "c<sub>t−1</sub>", "h<sub>t−1</sub>", "W<sub>h</sub> h + b′"
+_PAST_NAME = "W_h h + b′"  # in the data table
 
 
 def lstm_cell(values: LSTMStep, style: Style = STYLE) -> Figure:
@@ -64,7 +65,7 @@ def gru_cell(values: GRUStep, style: Style = STYLE) -> Figure:
     """Plot the flow of the hidden state: its retained share, and the candidate for the rest.
 
     The width of an arrow shows its value; a gate is filled to its value. The reset gate multiplies
-    the old state's whole contribution to the candidate, U h + b' (PyTorch's variant), which
+    the old state's whole contribution to the candidate, W_h h + b' (PyTorch's variant), which
     therefore has a box.
     """
     v, text = values, style.text
@@ -96,8 +97,8 @@ def gru_cell(values: GRUStep, style: Style = STYLE) -> Figure:
     draw.operation(4, 3, "+", "h<sub>t</sub>", retained, written)
     draw.operation(1.3, 0, "×", text("figure.reset_lets", share=v.r))
     quantities = {
-        "h(t−1)": v.h_before, _PAST: v.past, f"r ({_PAST})": through, "r": v.r, "n": v.n, "z": v.z,
-        f"{old} h(t−1)": retained, f"{new} n": written, "h(t)": v.h,
+        "h(t−1)": v.h_before, _PAST_NAME: v.past, f"r ({_PAST_NAME})": through, "r": v.r,
+        "n": v.n, "z": v.z, f"{old} h(t−1)": retained, f"{new} n": written, "h(t)": v.h,
     }  # fmt: skip
     return _finished(draw, text("option.gru"), quantities)
 

@@ -33,13 +33,15 @@ def steps_of(values: Any) -> int:
 class SingleGateParams:
     """Controls of the bench on gate temperature."""
 
-    view: str = view(("mask", "unit", "cell"), "mask")
+    view: str = view(("cell", "unit", "mask"), "cell")
     temperature: float = stops(TEMPERATURES, 1.0)
     task: str = choice(tasks.TASKS, "latch", menu=True)
     cell: str = choice(CELLS, "lstm")
-    unit: int = slider(1, 16, 5, within=units_of)
-    gate_lstm: str = choice(activations.LSTM_GATES, "f", when=on(cell="lstm", view="mask"))
-    gate_gru: str = choice(activations.GRU_GATES, "z", when=on(cell="gru", view="mask"))
+    unit: int = slider(1, 16, 5, more=True, within=units_of)
+    gate_lstm: str = choice(
+        activations.LSTM_GATES, "f", more=True, when=on(cell="lstm", view="mask")
+    )
+    gate_gru: str = choice(activations.GRU_GATES, "z", more=True, when=on(cell="gru", view="mask"))
     step: int = step_slider(1, 16, 8, when=on(view=("unit", "cell")), within=steps_of)
     added: float = slider(-6.0, 6.0, 0.0, 0.5, more=True)
 

@@ -7,7 +7,11 @@ from seqviz.compute.recurrent import run as run_cell
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.gates import changed_cells, gate_temperature, tiny_training, trained_network
 
-lesson = Lesson("gates", code=(run_cell, observation.observe, activations.time_constants))
+lesson = Lesson(
+    "gates",
+    core=("one", "watch", "meaning", "force"),
+    code=(run_cell, observation.observe, activations.time_constants),
+)
 
 single_gate = lesson.bench("one", gate_temperature.SingleGateParams)(gate_temperature.single_gate)
 watch = lesson.bench("watch", trained_network.WatchParams, leads=True)(trained_network.watch)

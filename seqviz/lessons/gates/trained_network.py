@@ -18,6 +18,7 @@ from seqviz.figures.gates.style import visible_symbols
 from seqviz.figures.gates.traces import unit_traces
 from seqviz.lessons.framework.controls import (
     choice,
+    for_course,
     on,
     slider,
     step_slider,
@@ -90,7 +91,7 @@ class WatchParams:
     feature: str = choice(
         activations.FEATURES, "in_word", menu=True, more=True, when=on(kind=WORDED)
     )
-    writes: bool = toggle(False, more=True, when=on(cell="gru"))
+    writes: bool = for_course(toggle(False, more=True, when=on(cell="gru")))
 
 
 def chosen(p: WatchParams, cell: str | None = None) -> tuple[str, str]:

@@ -38,7 +38,7 @@ def test_gru_cell_follows_update_convention(update):
     assert numbers[f"{old} h(t−1)"] == pytest.approx(step.z * step.h_before, rel=1e-12)
     assert numbers[f"{old} h(t−1)"] + numbers[f"{new} n"] == pytest.approx(step.h, rel=1e-12)
     from_input = visited.trace.preactivation[8, 2, 2] - step.r * step.past
-    assert np.tanh(from_input + numbers["r (U h + b′)"]) == pytest.approx(step.n, rel=1e-12)
+    assert np.tanh(from_input + numbers["r (W_h h + b′)"]) == pytest.approx(step.n, rel=1e-12)
     assert numbers["z"] == (step.z if update == "keep" else 1 - step.z)
     assert {f"<b>{short(value)}</b>" for value in numbers.values()} <= set(labels(figure))
 

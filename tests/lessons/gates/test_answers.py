@@ -116,8 +116,8 @@ def test_hint_formula_gives_accepted_answer():
 
 # ----------------------------------------------------------------------------------- the sentences
 OTHER = (  # bench, settings, other settings, the sentences that must be other ones
-    ("one", {}, {"temperature": 10.0}, ("one_unit", "mask")),
-    ("one", {"view": "cell"}, {"view": "cell", "step": 3}, ("step_lstm",)),
+    ("one", {}, {"temperature": 10.0}, ("step_lstm", "one_unit", "mask")),
+    ("one", {}, {"step": 3}, ("step_lstm",)),
     ("watch", {}, {"rank": 2}, ("moves.up",)),
     ("watch", {"kind": "latch"}, {"kind": "latch", "rank": 2}, ("between",)),
     ("watch", {"feature": "quotes"}, {"feature": "vowel"}, ("picked",)),
@@ -149,13 +149,13 @@ def test_note_changes_with_numbers(place, row):
 ENDS = (  # bench, settings, what is said, what is not
     ("one", {"temperature": 0.05}, "f of unit 5 is 1.00 at every step", "between"),
     ("watch", {"characters": "x"}, "c of unit 1 is 0.815 at every step", "the best of"),
-    ("watch", {"kind": "latch"}, "c of unit 5 lies between", "the best of"),
+    ("watch", {"kind": "latch"}, "c of unit 5 is between", "the best of"),
     ("watch", {"feature": "position"}, "of unit 253", "the best of"),
     ("watch", {"characters": "你"}, "does not know: 1.", "1 symbols"),
     ("watch", {"view": "saturation"}, "steps on this text: 1 of 256", "1 of 256 units have"),
     ("agreement", {"text": "The dogs", "other": "The dog"}, "the last word", "one word later"),
     ("watch", {"view": "cell"}, unbroken("0.986 · (−0.978) = 0.00168 + (−0.964) = −0.963"), "+ −"),
-    ("agreement", {}, "leaves out 0 from there to *airline*", "until"),
+    ("agreement", {}, "excludes 0 from there to *airline*", "until"),
     ("agreement", {"singular": "is", "plural": "is"}, "The two words are the same", "expects"),
     ("watch", {}, "It rises at 82% of the steps from letter", "It falls"),
     ("watch", {"cell": "gru"}, "It falls at 88% of the steps from letter", "It rises"),
