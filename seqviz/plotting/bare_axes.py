@@ -16,7 +16,7 @@ _BARE = {
 }  # fmt: skip
 
 
-def bare_axes(figure: Figure, message: str, known: Sequence[int] = ()) -> Figure:
+def bare_axes(figure: Figure, message: str, visible: Sequence[int] = ()) -> Figure:
     """Return the axes of a figure with some of its traces, and a message in the first panel.
 
     Without traces ranges and ticks are left out as well, since they follow the data.
@@ -24,13 +24,13 @@ def bare_axes(figure: Figure, message: str, known: Sequence[int] = ()) -> Figure
     Args:
         figure: the figure.
         message: text in place of the data.
-        known: indices of the traces to keep.
+        visible: indices of the traces to keep.
     """
     page = {key: figure.page[key] for key in _LAYOUT if key in figure.page}
     for key, axis in figure.page.items():
         if key.startswith(("xaxis", "yaxis")):
             bare = {name: axis[name] for name in _AXIS if name in axis} | _BARE
-            page[key] = axis if known else bare
+            page[key] = axis if visible else bare
     x_names, y_names = (
         [letter + key[5:] for key in page if key.startswith(f"{letter}axis")] for letter in "xy"
     )
@@ -40,5 +40,5 @@ def bare_axes(figure: Figure, message: str, known: Sequence[int] = ()) -> Figure
     first = (f"{x_names[0]} domain", f"{y_names[0]} domain") if empty else ("paper", "paper")
     note = {"text": message, "showarrow": False, "xref": first[0], "yref": first[1],
             "x": 0.5, "y": 0.5}  # fmt: skip
-    page |= {"annotations": [note], "showlegend": bool(known)}
-    return Figure([*(figure.traces[at] for at in known), *empty], page)
+    page |= {"annotations": [note], "showlegend": bool(visible)}
+    return Figure([*(figure.traces[at] for at in visible), *empty], page)

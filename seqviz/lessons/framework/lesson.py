@@ -281,8 +281,8 @@ class Bench:
         Args:
             style: language and height of the figures.
         """
-        known = [at for item in self.questions for at in item.known]
-        return Veil(style.text, style.height, known)
+        visible = [at for item in self.questions for at in item.visible]
+        return Veil(style.text, style.height, visible)
 
     def _changed(self, values: Mapping[str, Any]) -> bool:
         params = controls.parse_params(self.declaration, values)

@@ -26,7 +26,7 @@ class Question:
     Attributes:
         name: name within the lesson; its texts are `predict.<name>`.
         bench: name of the bench that answers it.
-        known: indices of the traces that the veiled figure keeps, at the bench's defaults.
+        visible: indices of the traces that the veiled figure keeps, at the bench's defaults.
         at: settings at which the bench answers it; empty for the defaults.
         veils: False where the bench shows nothing of the answer at its defaults and opens its
             lesson, so that a reader can move it at once.
@@ -35,7 +35,7 @@ class Question:
 
     name: str
     bench: str
-    known: Sequence[int] = ()
+    visible: Sequence[int] = ()
     at: Mapping[str, Any] | None = None
     veils: bool = True
     also: Sequence[str] = ()
@@ -48,19 +48,19 @@ class Veil:
     Attributes:
         text: shared texts in the reader's language.
         height: of the figure, in pixels.
-        known: indices of the traces to keep.
+        visible: indices of the traces to keep.
     """
 
     text: Text
     height: int
-    known: Sequence[int] = ()
+    visible: Sequence[int] = ()
 
     def apply(self, item: items.Item) -> items.Item | None:
         """Return the item without its result; None where nothing of it may be shown."""
         match item:
             case items.Chart() if isinstance(item.figure.chart, Figure):
                 message = self.text("frame.veiled")
-                figure = bare_axes(item.figure.chart, message, self.known)
+                figure = bare_axes(item.figure.chart, message, self.visible)
                 alt = self.text("frame.veiled_alt")
                 rendered = items.RenderedFigure(figure, figure.parts(), alt)
                 return items.Chart(rendered, item.provenance)

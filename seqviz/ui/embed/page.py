@@ -106,14 +106,14 @@ def question(embed_request: EmbedRequest, is_paper: bool = False) -> str:
     options = text.items(f"{position}.options") if position else []
     answered = embed_request.answered
     if embed_request.is_veiled:
-        asked = f"<p><b>{escape(text('frame.predict'))}</b> {{}}</p>"
-        asked = asked.format(markdown.inline(text(f"{position}.question"))) if position else ""
+        prompt = f"<p><b>{escape(text('frame.predict'))}</b> {{}}</p>"
+        prompt = prompt.format(markdown.inline(text(f"{position}.question"))) if position else ""
         if is_paper:
-            return asked + "".join(f"<p>☐ {markdown.inline(option)}</p>" for option in options)
+            return prompt + "".join(f"<p>☐ {markdown.inline(option)}</p>" for option in options)
         buttons = [*enumerate(options), ("skip", text("frame.skip" if first else "frame.result"))]
         hidden = {**embed_request.link, **embed_request.view_parameters}
         return (
-            '<form method="get">' + asked
+            '<form method="get">' + prompt
             + "".join(f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">'
                       for name, value in hidden.items())
             + "".join(f'<button name="{ANSWERED}" value="{value}">{markdown.inline(label)}</button>'

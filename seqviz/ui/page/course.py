@@ -23,7 +23,7 @@ def is_on() -> bool:
     return NAME in (st.query_params.get(KEY), st.session_state.get(_KEPT))
 
 
-def keep() -> None:
+def persist() -> None:
     """Keep the parameter in the URL of every page."""
     if is_on():
         st.session_state[_KEPT] = NAME

@@ -58,7 +58,7 @@ def open_page(slug: str) -> Text:
     text = Text(language())
     navigation.arrive(slug, view_parameters())
     css.apply(presenting())
-    course.keep()
+    course.persist()
     with st.container(horizontal=True, key="masthead", vertical_alignment="center"):
         st.title(text(f"{slug}.title"), anchor=False)
         st.space("stretch")
