@@ -5,6 +5,7 @@ from __future__ import annotations
 from seqviz.compute import ar_fitting as ar
 from seqviz.lessons.ar_fitting import estimation, forecast, measured_series, series, training
 from seqviz.lessons.framework.lesson import Lesson
+from seqviz.lessons.framework.steps import Trace
 
 lesson = Lesson("ar_fitting", code=(ar.simulate, ar.fit, ar.forecast_recursive))
 
@@ -36,3 +37,10 @@ lesson.sketch(
     "waves", kind="bar", bench="process", values={"order": 2, "n": 5000}, panel=("x2", "y2"),
     answer=(1, 2), visible=(3, 4),
 )  # fmt: skip
+
+SAMPLE_ACF, THEORY_ACF = Trace("figure.sample", "y2"), Trace("figure.theory", "y2")
+lesson.step(
+    "process", "flip", {"view": "correlations", "order": 1, "phi": -0.8}, (SAMPLE_ACF, THEORY_ACF)
+)
+lesson.step("process", "unit_root", {"phi": 1.0}, (SAMPLE_ACF,))
+lesson.step("process", "shuffle", {"shuffle": True}, (SAMPLE_ACF, Trace("figure.band", "y2")))

@@ -34,6 +34,7 @@ from seqviz.ui.page import (
     model_progress,
     notebook,
     questions,
+    steps,
     widgets,
 )
 from seqviz.ui.page.footer import footer
@@ -131,8 +132,23 @@ class PageLesson:
         return notebook.build(self.record.slug, self.text, self.sources())
 
     def prose(self, section: str) -> None:
-        """Show a named section of the lesson's Markdown."""
-        st.markdown(sections(self.record.slug, self.text.lang)[section])
+        """Show a named section of the lesson's Markdown.
+
+        After a bench with steps, its paragraph *What to notice* is in an expander: the steps come
+        first.
+        """
+        body = sections(self.record.slug, self.text.lang)[section]
+        folded = self.placed and self.declared.benches[self.placed[-1]].steps
+        notice = self.text("frame.steps.notice")
+        if not folded or not body.startswith(notice):
+            st.markdown(body)
+            return
+        paragraph, _, rest = body.partition("\n\n")
+        key = f"{self.record.code}.{section}.notice"
+        with st.expander(self.text("frame.steps.more"), key=key, type="compact"):
+            st.markdown(paragraph)
+        if rest:
+            st.markdown(rest)
 
     def prefix(self, bench: str) -> str:
         """Return the prefix of a bench's widget keys and query parameters."""
@@ -155,6 +171,10 @@ class PageLesson:
             for name in (*self.declared.benches[bench].after, bench)
             for key, value in controls.permalink(self.prefix(name), self.values(name)).items()
         }
+
+    def _address(self, bench: Bench) -> str:
+        """Return the URL of a bench with its settings and its current step."""
+        return header.address(self.permalink(bench.name) | steps.link(bench))
 
     def tabs(self) -> dict[str, Any]:
         """Show the parts of the lesson as tabs; use as `with tabs["name"]:`.
@@ -221,6 +241,10 @@ class PageLesson:
         if self.text.has(f"{self.record.slug}.bench.{name}"):
             st.markdown(f"## {self.words(f'bench.{name}')}")
 
+    def _is_veiled(self, bench: Bench) -> bool:
+        """Return True while a question hides what would answer it."""
+        return False
+
     def _placeholder(self, name: str) -> None:
         self._title(name)
         height = self.style.height
@@ -230,6 +254,8 @@ class PageLesson:
     def _draw_bench(self, bench: Bench) -> None:
         prefix, declaration = bench.prefix, bench.declaration
         self._title(bench.name)
+        has_steps = bool(bench.steps) and not self._is_veiled(bench)
+        chips = st.container(key=f"{prefix}.try") if has_steps else None
         if not all(control.client for _, control in controls.controls(declaration)):
             stage, side = st.columns([8, 3], gap="medium")
         else:
@@ -254,14 +280,18 @@ class PageLesson:
             try:
                 with suppress(PendingError):  # the host shows what the bench waits for
                     bench.body(params, show)
+                    show.output.step = bench.step_at(params, show)
             finally:
                 show.trace.close()
                 frame = frame_of(self.record.slug, bench.name, self.text)
-                footer(host, show, lambda: header.address(self.permalink(bench.name)), frame)
+                footer(host, show, lambda: self._address(bench), frame)
             self.traces[bench.name] = show.trace
 
         with stage:
             render_safely(attempt, self.words)
+            if chips is not None:
+                with chips:
+                    steps.show(bench, params, show.output.step, self.words, self.text)
             others = {name: self.values(name) for name in bench.after}
             signature = html.layout_signature(show.output.items)
             session = weakref.ref(run_context.session())
@@ -305,6 +335,7 @@ class PageLesson:
         before = self.states[bench.name]
         taken = widgets.take(bench.prefix, bench.declaration, values)
         params = self.values(bench.name)
+        steps.update(bench, params, values.get("step"))
         as_told = all(controls.equals(text, getattr(params, name)) for name, text in taken.items())
         signature = before.layout_signature
         same = signature is not None and values.get("layout_signature") == signature
