@@ -85,7 +85,7 @@ def test_controls_and_readouts_are_few(untouched, slug, lang):
             for kind in ("bidi_component", "toggle", "selectbox", "number_input", "button_group")
             for widget in box.get(kind)
             if (widget.key or "").startswith(prefix)
-            and not widget.key.endswith((".view", ".chart", ".debounce", ".commit"))
+            and not widget.key.endswith((".view", ".chart", ".debounce", ".commit", ".steps"))
         } - hidden  # fmt: skip
         assert len(front) <= 5, (name, front)
 

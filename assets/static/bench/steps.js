@@ -196,9 +196,12 @@ class Steps {
     if (!this.isMoving && !this.requested) this.settled = { current: this.current, html: this.shown };
   }
 
-  // The teacher of the room has taken a step, or none: its frame is on its way.
+  // The teacher of the room has taken a step, or none. Its frame is on its way, or on screen already.
   follow(number) {
+    if (number === this.followed) return;
     this.followed = number;
+    this.bench.reportFrame();
+    if (number && number !== this.current && number === this.data.sentence?.number && this.hasSettings(number)) this.update(this.data);
   }
 
   highlight() {
@@ -207,9 +210,9 @@ class Steps {
     const color = getComputedStyle(this.host).getPropertyValue("--st-primary-color"); // known in components only
     for (const element of elements) {
       element.style.setProperty("--seqviz-ring", color);
-      element.classList.add("seqviz-ring");
+      element.toggleAttribute("data-seqviz-ring", true); // Streamlit writes the classes anew
     }
-    this.clearRings = () => elements.forEach((element) => element.classList.remove("seqviz-ring"));
+    this.clearRings = () => elements.forEach((element) => element.removeAttribute("data-seqviz-ring"));
     this.ringTimer = setTimeout(this.clearRings, RING_MS);
     const chart = document.querySelector(`${cssClass(this.data.bench)}-figure .seqviz-chart`);
     if (chart) this.clearLights = lightUp(chart, this.data.steps[this.current - 1].lights, CALM.matches);
