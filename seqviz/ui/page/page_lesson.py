@@ -255,7 +255,7 @@ class PageLesson:
         prefix, declaration = bench.prefix, bench.declaration
         self._title(bench.name)
         has_steps = bool(bench.steps) and not self._is_veiled(bench)
-        chips = st.container(key=f"{prefix}.try") if has_steps else None
+        chips = st.container(key=f"{prefix}.steps-row") if has_steps else None
         if not all(control.client for _, control in controls.controls(declaration)):
             stage, side = st.columns([8, 3], gap="medium")
         else:
