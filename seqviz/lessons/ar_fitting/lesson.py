@@ -53,8 +53,9 @@ lesson.step("fit", "intercept", {"view": "sampling", "intercept": True}, MEANS[1
 # line; with data held out training, validation, ..., the best line on the validation data.
 lesson.step("networks", "long", {"preset": "text_1000"}, [0, 2])
 lesson.step("networks", "held_out", {"preset": "held_out"}, [1, 5])
-FOURTH = [Trace("MLP", "y"), 3, Axis("x", 3, 4)]
-lesson.step("networks", "window", {"view": "window", "window": 4}, FOURTH)
+lesson.step(
+    "networks", "window", {"view": "window", "window": 4}, [Trace("MLP", "y"), 3, Axis("x", 3, 4)]
+)
 
 lesson.step("nonlinear", "ahead", {"view": "ahead"}, ["figure.mean_forecast", 3])
 lesson.step("nonlinear", "loss", {"view": "loss"}, [1, 5])
