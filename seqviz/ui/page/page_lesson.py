@@ -88,6 +88,7 @@ class PageLesson:
         part: tab that is open when the page opens.
         requests: priority of benches that the browser has requested.
         render_times: `time.monotonic()` of each bench's last rendering.
+        below: container below the last placed bench, if it has steps.
     """
 
     declared: Lesson
@@ -98,6 +99,7 @@ class PageLesson:
     part: str = ""
     requests: dict[str, Priority] = field(default_factory=dict)
     render_times: dict[str, float] = field(default_factory=dict)
+    below: Any = None
 
     def __post_init__(self) -> None:
         self.record = self.declared.record
@@ -134,21 +136,17 @@ class PageLesson:
     def prose(self, section: str) -> None:
         """Show a named section of the lesson's Markdown.
 
-        After a bench with steps, its paragraph *What to notice* is in an expander: the steps come
-        first.
+        The paragraph *What to notice* of a bench with steps is folded below the bench: the steps
+        come first.
         """
         body = sections(self.record.slug, self.text.lang)[section]
-        folded = self.placed and self.declared.benches[self.placed[-1]].steps
-        notice = self.text("frame.steps.notice")
-        if not folded or not body.startswith(notice):
+        if self.below is not None and body.startswith(self.text("frame.steps.notice")):
+            paragraph, _, body = body.partition("\n\n")
+            key = f"{self.record.code}.{section}.notice"
+            with self.below.expander(self.text("frame.steps.more"), key=key, type="compact"):
+                st.markdown(paragraph)
+        if body:
             st.markdown(body)
-            return
-        paragraph, _, rest = body.partition("\n\n")
-        key = f"{self.record.code}.{section}.notice"
-        with st.expander(self.text("frame.steps.more"), key=key, type="compact"):
-            st.markdown(paragraph)
-        if rest:
-            st.markdown(rest)
 
     def prefix(self, bench: str) -> str:
         """Return the prefix of a bench's widget keys and query parameters."""
@@ -224,6 +222,7 @@ class PageLesson:
         with st.container(border=True, key=f"bench-{name}"):
             fragment(run, bench.prefix)
             classroom_panel.run_as_class(self.text, bench, self.style, header.presenting())
+        self.below = st.container() if bench.steps else None
 
     def _rank(self, name: str, is_only: bool) -> Priority:
         return self.requests.pop(name, Priority.INTERACTION) if is_only else Priority.PAGE
