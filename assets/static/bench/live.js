@@ -64,6 +64,7 @@ class LiveBench {
   idleCallbacks = []; // called when no request is left
   offered = null; // { key, unpack }: a frame that was broadcast to the room
   deferred = new Set(); // renders of the page that wait until the drag is over
+  steps = null; // the chips of the bench (`steps.js`)
   clientRenderer = null; // { key, renderer }; renderer: null while it is loaded
 
   // The page has rendered the bench with these values; `source` says where to request others.
@@ -152,16 +153,18 @@ class LiveBench {
     if (change) change.reportedAt = performance.now();
   }
 
-  // A value is committed. Either all that the page would render is on screen already, or `redraw` requests it.
-  async commit(key, redraw) {
-    this.markReported(key);
-    const change = this.pending.get(key);
+  // Values are committed. Either all that the page would render is on screen already, or `redraw` requests it.
+  // keys: one or several. step: number of the step that has set them (`steps.js`).
+  async commit(keyOrKeys, redraw, step = 0) {
+    const keys = [keyOrKeys].flat();
+    keys.forEach((key) => this.markReported(key));
+    const changes = keys.map((key) => this.pending.get(key));
     if (this.busy || this.isDirty)
       await new Promise((resolve) => {
         this.idleCallbacks.push(resolve);
         setTimeout(resolve, SLOW_MS);
       });
-    if (this.pending.get(key) !== change) return; // it was moved on and will be committed again
+    if (keys.some((key, index) => this.pending.get(key) !== changes[index])) return; // moved on, and committed again
     const { overlay, layoutSignature } = this;
     const isComplete =
       layoutSignature && overlay?.key === queryKey(this.currentQuery()) && metadata(overlay.answer).layout_signature === layoutSignature &&
@@ -169,7 +172,7 @@ class LiveBench {
     if (!isComplete || !this.onCommit || this.deferred.size > 0) return redraw();
     const values = Object.fromEntries([...this.pending].map(([name, { text }]) => [name, text]));
     this.pendingCommit = { number: ++this.nCommits, values, answer: overlay.answer };
-    this.onCommit({ number: this.nCommits, values, layout_signature: layoutSignature });
+    this.onCommit({ number: this.nCommits, values, layout_signature: layoutSignature, ...(step && { step }) });
   }
 
   // The page has taken over the commit without rendering the bench; or it has rendered it, with this signature.
@@ -187,6 +190,7 @@ class LiveBench {
     Object.assign(this.source.values, values);
     this.view.adopt(answer);
     for (const [key, text] of Object.entries(values)) this.controls.get(key)?.onAcknowledged(text);
+    this.steps?.onAcknowledged();
   }
 
   // Text is typed into a field; at the page's own text there is nothing to request.
@@ -226,6 +230,7 @@ class LiveBench {
   restore() {
     this.overlay = null;
     this.view.restore();
+    this.steps?.onRestored();
   }
 
   // Fill in the arrays that a response only names, from those known when it was requested; null where
@@ -360,6 +365,11 @@ class LiveBench {
     }
   }
 
+  // Tell the chips of the bench which step the frame on screen belongs to.
+  reportFrame() {
+    if (this.overlay?.key === queryKey(this.currentQuery())) this.steps?.onFrame(metadata(this.overlay.answer).step);
+  }
+
   async request() {
     if (this.busy || !this.isDirty || !this.source?.address) return;
     const values = this.currentQuery();
@@ -407,6 +417,7 @@ class LiveBench {
       return; // a proxy has answered in place of the server
     }
     this.overlay = { key: queryKey(values), answer };
+    this.reportFrame();
     if (this.isAtPageValue) this.restore();
     this.frames.push({ at: performance.now(), values });
     if (this.frames.length > 500) this.frames.splice(0, 250);

@@ -383,8 +383,10 @@ class RoomChip {
       liveBench.isFollower = true;
     }
     const current = settings();
+    const stepsByKey = new Map([...liveBenches()].filter(({ steps }) => steps).map(({ steps }) => [steps.data.key, steps]));
+    for (const [key, steps] of stepsByKey) steps.follow(Number(values[key] ?? 0));
     const otherKeys = [...new Set([...Object.keys(current), ...Object.keys(values)])]
-      .filter((key) => !slidersByKey.has(key) && !sameValue(current[key] ?? null, values[key] ?? null));
+      .filter((key) => !slidersByKey.has(key) && !stepsByKey.has(key) && !sameValue(current[key] ?? null, values[key] ?? null));
     if (otherKeys.length === 0) return;
     // Sliders of a page that was left are gone: values set there would never be rendered.
     for (const liveBench of [...liveBenches()].filter(({ view, controls }) => view?.isMounted() || controls.size > 0))

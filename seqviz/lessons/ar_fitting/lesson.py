@@ -5,6 +5,7 @@ from __future__ import annotations
 from seqviz.compute import ar_fitting as ar
 from seqviz.lessons.ar_fitting import estimation, forecast, measured_series, series, training
 from seqviz.lessons.framework.lesson import Lesson
+from seqviz.lessons.framework.steps import Axis, Trace
 
 lesson = Lesson("ar_fitting", code=(ar.simulate, ar.fit, ar.forecast_recursive))
 
@@ -41,3 +42,35 @@ lesson.question("decay", "process", at={"phi": -0.8}, veils=False)
 lesson.question("bias", "fit", at={"view": "sampling", "intercept": True})
 lesson.question("epochs", "networks")
 lesson.question("far", "forecast", at={"horizon": 50})
+SAMPLE, BAND = Trace("figure.sample", "y2"), Trace("figure.band", "y2")
+FLIPPED = {"view": "correlations", "order": 1, "phi": -0.8}
+lesson.step("process", "flip", FLIPPED, [SAMPLE, Trace("figure.theory", "y2")])
+lesson.step("process", "unit_root", {"phi": 1.0}, [SAMPLE])
+lesson.step("process", "shuffle", {"shuffle": True}, [SAMPLE, BAND])
+
+MEANS = ("figure.truth", "figure.mean_estimate", "figure.expected_mean")
+lesson.step("fit", "order", {"view": "order"}, ["AIC", "BIC"])
+lesson.step("fit", "sampling", {"view": "sampling"}, MEANS[:2])
+lesson.step("fit", "intercept", {"view": "sampling", "intercept": True}, MEANS[1:])
+
+# Traces of the loss figure by index, because their names contain numbers: training, then the best
+# line; with data held out training, validation, ..., the best line on the validation data.
+lesson.step("networks", "long", {"preset": "text_1000"}, [0, 2])
+lesson.step("networks", "held_out", {"preset": "held_out"}, [1, 5])
+lesson.step(
+    "networks", "window", {"view": "window", "window": 4}, [Trace("MLP", "y"), 3, Axis("x", 3, 4)]
+)
+
+lesson.step("nonlinear", "ahead", {"view": "ahead"}, ["figure.mean_forecast", 3])
+lesson.step("nonlinear", "loss", {"view": "loss"}, [1, 5])
+
+BOTH_FORECASTS = ("figure.recursive", "figure.direct")
+lesson.step("forecast", "far", {"horizon": 50}, ["figure.recursive", "figure.interval"])
+lesson.step("forecast", "errors", {"view": "errors"}, BOTH_FORECASTS)
+lesson.step("forecast", "order", {"view": "fan", "model": 8}, BOTH_FORECASTS)
+
+REMAINING = (Trace("figure.sample", "y2"), Trace("figure.q", "y3"), Trace("figure.q_limit", "y3"))
+CO2 = {"source": "co2", "view": "residuals"}
+lesson.step("real", "co2", {"source": "co2", "view": "fan"}, ["figure.interval", "figure.future"])
+lesson.step("real", "residuals", CO2, REMAINING)
+lesson.step("real", "differences", {**CO2, "difference": True, "seasonal": True}, REMAINING)

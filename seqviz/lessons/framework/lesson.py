@@ -13,13 +13,15 @@ from jaxtyping import Float
 
 from seqviz.compute.replicates import Theory
 from seqviz.content import catalog
-from seqviz.core.i18n import Text
+from seqviz.core.i18n import Text, fill
 from seqviz.core.lazy_import import refusing
 from seqviz.lessons.framework import controls
+from seqviz.lessons.framework import steps as step_rules
 from seqviz.lessons.framework.drawn_prediction import DrawnPrediction
 from seqviz.lessons.framework.host import Host, LocalHost, PendingError
-from seqviz.lessons.framework.output import Output, Source
+from seqviz.lessons.framework.output import Output, Source, StepSentence
 from seqviz.lessons.framework.show import Show
+from seqviz.lessons.framework.steps import Axis, Cell, Light, Step, Trace
 from seqviz.lessons.framework.veil import Question, Veil
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.plotting.style import Style
@@ -127,6 +129,7 @@ class Lesson:
         sketches: drawn predictions by name.
         questions: multiple-choice predictions by name.
         core: names of the benches that every reader sees; the others are folded. Empty for all.
+        steps: steps to try, by bench.
     """
 
     slug: str
@@ -137,6 +140,7 @@ class Lesson:
     sketches: dict[str, DrawnPrediction] = field(default_factory=dict)
     questions: dict[str, Question] = field(default_factory=dict)
     core: tuple[str, ...] = ()
+    steps: dict[str, tuple[Step, ...]] = field(default_factory=dict)
 
     @property
     def record(self) -> catalog.LessonRecord:
@@ -202,6 +206,34 @@ class Lesson:
         """
         self.questions[name] = Question(name, bench, **keys)
         return self.questions[name]
+
+    def step(
+        self,
+        bench: str,
+        name: str,
+        values: Mapping[str, Any],
+        lights: Sequence[Light | str | int] = (),
+    ) -> Step:
+        """Declare a step to try at a bench; the order of declaration is that on the page.
+
+        Args:
+            bench: name of a declared bench.
+            name: name within the bench.
+            values: settings by control; see `framework.steps` for those that are not named.
+            lights: parts of the figure that the step points to; a name or an index is a `Trace`.
+
+        Raises:
+            KeyError: if there is no such bench.
+            ValueError: for a value that a control does not accept.
+        """
+        parts = tuple(
+            item if isinstance(item, Trace | Axis | Cell) else Trace(item) for item in lights
+        )
+        step = Step(bench, name, dict(values), parts)
+        steps = (*self.steps.get(bench, ()), step)
+        step_rules.settings(self.benches[bench].declaration, steps)
+        self.steps[bench] = steps
+        return step
 
     def prefix(self, bench: str) -> str:
         """Return the prefix of a bench's widget keys and permalink parameters."""
@@ -287,6 +319,39 @@ class Bench:
     def _changed(self, values: Mapping[str, Any]) -> bool:
         params = controls.parse_params(self.declaration, values)
         return bool(controls.permalink(self.prefix, params))
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps to try, in order."""
+        return self.lesson.steps.get(self.name, ())
+
+    @property
+    def step_key(self) -> str:
+        """The permalink's name of the current step: `.step`; `.try` beside a control `step`."""
+        taken = any(name == "step" for name, _ in controls.controls(self.declaration))
+        return f"{self.prefix}.{'try' if taken else 'step'}"
+
+    def step_settings(self, number: int) -> dict[str, Any]:
+        """Return the complete settings of a step, which are numbered from 1."""
+        return step_rules.settings(self.declaration, self.steps)[number - 1]
+
+    def step_at(self, params: Any, show: Show) -> StepSentence | None:
+        """Return the sentence of the step whose settings these are, filled from the run.
+
+        It is None where no step has these settings, or where the run did not state a value.
+
+        Args:
+            params: parameters of the run.
+            show: the `Show` of the run, after the body.
+        """
+        number = step_rules.matching(self.declaration, self.steps, params)
+        if not number:
+            return None
+        step, facts = self.steps[number - 1], show.output.facts
+        try:
+            return StepSentence(fill(show.words(f"{step.key}.says"), facts), number=number)
+        except KeyError:  # another control leads to an output without this value
+            return None
 
     def __call__(self, **values: Any) -> Output:
         """Return the output at these settings; see `run`."""
@@ -436,6 +501,7 @@ class Bench:
         show.veil = self.veil(style) if veiled else None
         try:
             self.body(params, show)
+            show.output.step = None if veiled else self.step_at(params, show)
         except PendingError as waits:
             show.output.waits = str(waits) or show.words("hint.train")
         if code and not veiled:

@@ -263,6 +263,18 @@ class Source:
     language: str
 
 
+@dataclass(frozen=True)
+class StepSentence(Note):
+    """The sentence of a step at its settings (`lessons.framework.steps`).
+
+    Attributes:
+        number: number of the step, from 1.
+    """
+
+    kind: str = "step"
+    number: int = 0
+
+
 @dataclass
 class Output:
     """Everything that one run of a bench shows, in order.
@@ -275,6 +287,8 @@ class Output:
         source: the bench and its settings, for a run without a page.
         device: name of the device that computed it.
         reads: name of the pretrained model that computed it; else empty.
+        facts: what the run states, by name: its metrics, its facts, the values of its notes.
+        step: sentence of the bench's step with these settings; None without one.
     """
 
     items: list[Item] = field(default_factory=list)
@@ -284,6 +298,8 @@ class Output:
     source: Source | None = None
     device: str = "CPU"
     reads: str = ""
+    facts: dict[str, Any] = field(default_factory=dict)
+    step: StepSentence | None = None
 
     def of(self, kind: type[Any]) -> list[Any]:
         """Return the items of one type."""

@@ -317,6 +317,7 @@ class Show:
             unit: unit and format of the number.
             caption: what it is compared with.
         """
+        self.output.facts.setdefault(name, value)
         if isinstance(value, Proportion):
             unit = unit_of(Proportion, "share")
             sample = f"n = {value.n:,}"
@@ -355,6 +356,7 @@ class Show:
             The facts, for a sentence that comes later.
         """
         facts = self.derive(statement, *args, name=statement.__name__)
+        self.output.facts |= facts
         for name in metrics:
             self.metric(name, self.words(f"metric.{name}.value", value=facts[name]))
         if note:
@@ -368,6 +370,7 @@ class Show:
             key: key of the sentence, `note.<key>`.
             **values: fields of the sentence.
         """
+        self.output.facts |= values
         self.emit(items.Note(self.words(f"note.{key}", **values)))
 
     def shared_note(self, key: str, **values: object) -> None:

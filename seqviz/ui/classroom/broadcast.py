@@ -76,8 +76,14 @@ async def broadcast_frames(
 def _query(bench: Bench, location: Mapping[str, Any], view: ViewKey) -> dict[str, str]:
     """Return the query that a follower's page would request."""
     lang, presenting, dark = view
-    theirs = {bench.lesson.prefix(name) for name in (*bench.after, bench.name)}
-    values = {k: text for k, text in location["values"].items() if k.rpartition(".")[0] in theirs}
+    benches = [bench.lesson.benches[name] for name in (*bench.after, bench.name)]
+    theirs = {item.prefix for item in benches}
+    steps = {item.step_key for item in benches if item.steps}  # no setting of the figure
+    values = {
+        k: text
+        for k, text in location["values"].items()
+        if k.rpartition(".")[0] in theirs and k not in steps
+    }
     visible = {"present": "true"} if presenting else {}
     return {"lang": lang, **values, **visible, **({"dark": "true"} if dark else {})}
 

@@ -245,7 +245,7 @@ def _parse_query(
     values |= {
         key.removeprefix(prefix).removeprefix(f"{bench.name}."): text
         for key, text in query.items()
-        if key not in VIEW_PARAMS
+        if key not in VIEW_PARAMS and not (bench.steps and key == bench.step_key)
     }
     return view, values
 

@@ -348,6 +348,26 @@ def sinusoid(
     )
 
 
+def steps(key: str, around: Mapping[str, Any], on_step: Callable[[int], None]) -> None:
+    """Show the steps of a bench as numbered chips (`bench/steps.js`).
+
+    Args:
+        key: of the component.
+        around: data of the script (`ui.page.steps.data`).
+        on_step: called before the next run with the number of a step, if there is such a step.
+    """
+
+    def taken() -> None:
+        payload = event_value(key, "step")
+        number = payload.get("number") if isinstance(payload, Mapping) else None
+        if type(number) is int and 1 <= number <= len(around["steps"]):
+            on_step(number)
+
+    _component("bench/steps", '<div class="seqviz-steps"></div>', "bench/steps")(
+        key=key, data=_plain(**around), height="content", on_step_change=taken
+    )
+
+
 def drag_commit(
     key: str, bench: str, signature: str | None, on_rest: Callable[[Mapping[str, Any]], None]
 ) -> None:

@@ -14,7 +14,7 @@ import streamlit as st
 from seqviz import lessons
 from seqviz.content import catalog
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.ui.page import widgets
+from seqviz.ui.page import steps, widgets
 from seqviz.ui.runtime import run_context
 from seqviz.ui.streamlit_patches.navigation import went_back
 
@@ -54,6 +54,8 @@ def arrive(slug: str, view: Mapping[str, str]) -> None:
     entered, moved = session.page != slug, went_back()
     if entered or moved:
         declared = getattr(lessons, slug).lesson if slug in _slugs() else None
+        if declared:
+            steps.expand_links(declared)
         payload = _told(declared) if declared else {}
         if declared and (payload or moved):
             if not entered or payload != _left(slug):
@@ -81,7 +83,10 @@ def _told(declared: Lesson) -> dict[str, str]:
     return {
         key: text
         for bench in declared.benches.values()
-        for key, text in widgets.told_by_link(bench.prefix, bench.declaration).items()
+        for key, text in (
+            *widgets.told_by_link(bench.prefix, bench.declaration).items(),
+            *steps.told_by_link(bench).items(),
+        )
     }
 
 

@@ -35,6 +35,7 @@ from seqviz.ui.page import (
     model_progress,
     notebook,
     questions,
+    steps,
     widgets,
 )
 from seqviz.ui.page.footer import footer
@@ -88,6 +89,7 @@ class PageLesson:
         part: tab that is open when the page opens.
         requests: priority of benches that the browser has requested.
         render_times: `time.monotonic()` of each bench's last rendering.
+        below: container below the last placed bench, if it has steps.
     """
 
     declared: Lesson
@@ -98,6 +100,7 @@ class PageLesson:
     part: str = ""
     requests: dict[str, Priority] = field(default_factory=dict)
     render_times: dict[str, float] = field(default_factory=dict)
+    below: Any = None
 
     def __post_init__(self) -> None:
         self.record = self.declared.record
@@ -132,8 +135,19 @@ class PageLesson:
         return notebook.build(self.record.slug, self.text, self.sources())
 
     def prose(self, section: str) -> None:
-        """Show a named section of the lesson's Markdown."""
-        st.markdown(sections(self.record.slug, self.text.lang)[section])
+        """Show a named section of the lesson's Markdown.
+
+        The paragraph *What to notice* of a bench with steps is folded below the bench: the steps
+        come first.
+        """
+        body = sections(self.record.slug, self.text.lang)[section]
+        if self.below is not None and body.startswith(self.text("frame.steps.notice")):
+            paragraph, _, body = body.partition("\n\n")
+            key = f"{self.record.code}.{section}.notice"
+            with self.below.expander(self.text("frame.steps.more"), key=key, type="compact"):
+                st.markdown(paragraph)
+        if body:
+            st.markdown(body)
 
     def prefix(self, bench: str) -> str:
         """Return the prefix of a bench's widget keys and query parameters."""
@@ -156,6 +170,10 @@ class PageLesson:
             for name in (*self.declared.benches[bench].after, bench)
             for key, value in controls.permalink(self.prefix(name), self.values(name)).items()
         }
+
+    def _address(self, bench: Bench) -> str:
+        """Return the URL of a bench with its settings and its current step."""
+        return header.address(self.permalink(bench.name) | steps.link(bench))
 
     def tabs(self) -> dict[str, Any]:
         """Show the parts of the lesson as tabs; use as `with tabs["name"]:`.
@@ -232,6 +250,7 @@ class PageLesson:
         with st.container(border=True, key=f"bench-{name}"):
             fragment(run, bench.prefix)
             classroom_panel.run_as_class(self.text, bench, self.style, header.presenting())
+        self.below = st.container() if bench.steps else None
 
     def _rank(self, name: str, is_only: bool) -> Priority:
         return self.requests.pop(name, Priority.INTERACTION) if is_only else Priority.PAGE
@@ -267,6 +286,14 @@ class PageLesson:
         keys = {f"{self.record.code}.sketch.{item.name}" for item in bench.sketches}
         return answered.issuperset(keys)
 
+    def _has_open_question(self, bench: Bench) -> bool:
+        """Return True where a step of the bench may give away an answer."""
+        keys = {f"{self.record.code}.predict.{item.name}" for item in bench.questions}
+        answered = run_context.session().answered
+        return bool(settings.value("SEQVIZ_GUIDED")) and not answered.issuperset(
+            keys | set(bench.veiled_by)
+        )
+
     def _placeholder(self, name: str) -> None:
         height = self.style.height
         with st.container(key=f"{self.prefix(name)}.placeholder", height=height, border=False):
@@ -275,6 +302,8 @@ class PageLesson:
     def _draw_bench(self, bench: Bench) -> None:
         prefix, declaration = bench.prefix, bench.declaration
         is_veiled = handler.is_veiled(bench, run_context.session())
+        has_steps = bool(bench.steps) and not self._has_open_question(bench)
+        chips = st.container(key=f"{prefix}.steps-row") if has_steps else None
         if not all(control.client for _, control in controls.controls(declaration)):
             stage, side = st.columns([8, 3], gap="medium")
         else:
@@ -302,17 +331,21 @@ class PageLesson:
             try:
                 with suppress(PendingError):  # the host shows what the bench waits for
                     bench.body(params, show)
+                    show.output.step = None if is_veiled else bench.step_at(params, show)
             finally:
                 show.trace.close()
                 if not is_veiled:
                     frame = frame_of(self.record.slug, bench.name, self.text)
-                    footer(host, show, lambda: header.address(self.permalink(bench.name)), frame)
+                    footer(host, show, lambda: self._address(bench), frame)
             if not is_veiled:
                 self.traces[bench.name] = show.trace
 
         with stage:
             questions.own_answer(self.words, bench)
             render_safely(attempt, self.words)
+            if chips is not None:
+                with chips:
+                    steps.show(bench, params, show.output.step, self.words, self.text)
             others = {name: self.values(name) for name in bench.after}
             signature = html.layout_signature(show.output.items)
             session = weakref.ref(run_context.session())
@@ -356,6 +389,7 @@ class PageLesson:
         before = self.states[bench.name]
         taken = widgets.take(bench.prefix, bench.declaration, values)
         params = self.values(bench.name)
+        steps.update(bench, params, values.get("step"))
         as_told = all(controls.equals(text, getattr(params, name)) for name, text in taken.items())
         signature = before.layout_signature
         same = signature is not None and values.get("layout_signature") == signature

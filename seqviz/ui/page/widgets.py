@@ -297,6 +297,12 @@ def take(prefix: str, declaration: type[Any], answer: Mapping[str, Any]) -> dict
     return taken
 
 
+def apply_values(prefix: str, values: Mapping[str, Any]) -> None:
+    """Set controls of a bench to valid values, before the run that draws them."""
+    for name, value in values.items():
+        _remember(f"{prefix}.{name}", value)
+
+
 def frame(params: Any) -> list[tuple[str, float | None]]:
     """Return the active controls at these parameters, with the upper bounds of sliders."""
     return [

@@ -17,6 +17,7 @@ from seqviz.content import catalog
 from seqviz.core.i18n import LANGUAGES, Text
 from seqviz.lessons.framework.controls import controls
 from seqviz.lessons.framework.host import PendingError
+from seqviz.lessons.framework.words import LessonWords
 from seqviz.plotting.figure import joined
 from seqviz.ui.live import handler
 from seqviz.ui.prerender import shell
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 _BENCH = """
   <div class="bench{parts}">
-    <div class="name">{name}</div>
+    <div class="name">{name}</div>{steps}
     <div class="main{above}"><div class="main-figure"><div class="seqviz-chart"></div></div></div>
     <div><i></i><i></i><i></i></div>
   </div>"""
@@ -81,6 +82,19 @@ def _figure(bench: Bench, lang: str, dark: str) -> dict[str, str]:
     return {"alt": live_response.around["alt"], "figure": joined(live_response.figure).decode()}
 
 
+def _steps(bench: Bench, text: Text) -> str:
+    """Return the chips of the bench's steps without a function, as large as those of the page."""
+    if not bench.steps:
+        return ""
+    words = LessonWords(bench.lesson.slug, text)
+    chips = (
+        f"<span><em>{number}</em>{html.escape(words(f'{step.key}.do'))}</span>"
+        for number, step in enumerate(bench.steps, 1)
+    )
+    label = html.escape(text("frame.steps.label"))
+    return f'<div class="steps"><small>{label}</small>{"".join(chips)}</div>'
+
+
 @cache
 def undrawn(slug: str, lang: str) -> shell.PrerenderedFigure:
     """Return the shell of a lesson without a figure."""
@@ -91,6 +105,7 @@ def undrawn(slug: str, lang: str) -> shell.PrerenderedFigure:
     bench = _BENCH.format(
         parts=" in-part" if first.lesson.parts else "",
         name=html.escape(text(name)) if text.has(name) else "",
+        steps=_steps(first, text),
         above=" below-choice" if any(above) else "",
     )
     selector = f"{key} :is(.main-svg, .seqviz-sinusoid canvas)"

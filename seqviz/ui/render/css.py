@@ -46,6 +46,7 @@ _PAGE = """
 .seqviz-target {border-left: 3px solid currentColor; padding-left: .75rem;}
 .seqviz-target[data-reached="true"] {border-left-color: var(--st-green-color, #1a8754);}
 [class*="-readouts"]:empty {display: none;}
+[class*="-steps-row"] {min-height: 2rem;}
 [data-testid="stMetricValue"] {font-size: 1.6rem;}
 .st-key-theme, .st-key-presenting, .st-key-in_room, [class*="-debounce"], [class*="-lazy"] {
   position: absolute; width: 0; height: 0; overflow: hidden;

@@ -85,7 +85,7 @@ def serialize(output: Output, text: Text) -> LiveResponse:
     if not charts:
         raise PendingError
     rendered = charts[0].figure
-    around = {
+    around: dict[str, Any] = {
         "alt": rendered.alt,
         "readouts": [
             {"value": item.value, "caption": item.caption}
@@ -96,4 +96,6 @@ def serialize(output: Output, text: Text) -> LiveResponse:
         "badge": badge(charts[0].provenance, output, text),
         "layout_signature": layout_signature(items),
     }
+    if output.step is not None:
+        around["step"] = {"number": output.step.number, "html": note_html(output.step)}
     return LiveResponse(around, rendered.parts if isinstance(rendered.chart, Figure) else ())

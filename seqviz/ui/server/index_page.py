@@ -69,6 +69,25 @@ body:has(> #seqviz-shell) > #root {{visibility: hidden; opacity: 0;}}
 }}
 #seqviz-shell .in-part {{margin-top: 4.5rem;}}
 #seqviz-shell .name {{grid-column: 1 / -1; font-weight: 600; line-height: 1.2; padding: .68rem 0;}}
+/* As in bench/steps.css. */
+#seqviz-shell .steps {{
+  grid-column: 1 / -1; display: flex; flex-wrap: wrap; align-items: center; gap: .4rem;
+  font-size: .875rem; line-height: 1.3; margin-bottom: 1rem;
+}}
+#seqviz-shell .steps small {{
+  font-size: inherit; line-height: 1.6; opacity: .7; margin-right: .2rem;
+}}
+#seqviz-shell .steps span {{
+  display: inline-flex; align-items: center; gap: .45rem; min-height: 2rem; box-sizing: border-box;
+  padding: .2rem .7rem .2rem .25rem; border: 1px solid var(--border); border-radius: 1.1rem;
+}}
+#seqviz-shell .steps em {{
+  flex: 0 0 1.4rem; font-size: .8rem; font-style: normal; text-align: center;
+}}
+@media (pointer: coarse) {{
+  #seqviz-shell .steps span {{min-height: 2.75rem; border-radius: 1.375rem; padding-left: .5rem;}}
+}}
+@media (max-width: 640px) {{#seqviz-shell .steps small {{display: none;}}}}
 #seqviz-shell .main {{height: 420px;}}
 #seqviz-shell .below-choice {{margin-top: 3rem;}}
 #seqviz-shell i {{

@@ -1,0 +1,176 @@
+"""Steps to try at a bench: their settings, words, sentences and lights, over all declared steps."""
+
+from __future__ import annotations
+
+import re
+from string import Formatter
+
+import pytest
+
+from seqviz import lessons
+from seqviz.content import catalog
+from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.lessons.framework import controls
+from seqviz.lessons.framework.lesson import Bench, Lesson
+from seqviz.lessons.framework.output import Output
+from seqviz.lessons.framework.steps import (
+    MAX_DO_WORDS,
+    MAX_SAYS_WORDS,
+    Axis,
+    Cell,
+    Light,
+    Trace,
+    light_json,
+)
+from seqviz.lessons.framework.words import LessonWords
+from seqviz.ui.render.html import serialize
+
+HAN = re.compile(r"[\u4e00-\u9fff]")
+HAN_PER_WORD = 2
+BENCHES = [
+    bench
+    for record in catalog.LESSONS
+    for bench in getattr(lessons, record.slug).lesson.benches.values()
+    if bench.steps
+]
+STEPS = [(bench, number) for bench in BENCHES for number in range(1, len(bench.steps) + 1)]
+
+
+def name_of(value: object) -> str:
+    return value.prefix if isinstance(value, Bench) else str(value)
+
+
+each_bench = pytest.mark.parametrize("bench", BENCHES, ids=name_of)
+each_step = pytest.mark.parametrize(("bench", "number"), STEPS, ids=name_of)
+each_language = pytest.mark.parametrize("lang", LANGUAGES)
+
+
+def output_of(bench: Bench, number: int, lang: str = "en") -> Output:
+    return bench.run(bench.step_settings(number), language=lang)
+
+
+def template(bench: Bench, number: int, part: str, lang: str) -> str:
+    words = LessonWords(bench.lesson.slug, Text(lang))
+    return words(f"{bench.steps[number - 1].key}.{part}")
+
+
+def n_words(sentence: str) -> float:
+    """Words between ordinary spaces; of Chinese, two characters count as a word."""
+    n_han = len(HAN.findall(sentence))
+    rest = re.sub("[，。：；、？（）“”]", " ", HAN.sub(" ", sentence))
+    return n_han / HAN_PER_WORD + sum(any(c.isalnum() for c in part) for part in rest.split(" "))
+
+
+def test_steps_are_declared_for_ar_fitting():
+    named = {bench.name for bench in BENCHES if bench.lesson.slug == "ar_fitting"}
+    assert named >= {"process", "fit", "networks", "nonlinear", "forecast", "real"}
+
+
+@each_bench
+def test_steps_of_a_bench_are_two_or_three(bench):
+    assert len(bench.steps) in (2, 3)
+    assert len({step.name for step in bench.steps}) == len(bench.steps)
+
+
+@each_bench
+def test_step_settings_are_distinct(bench):
+    """Each differs from the others and from the defaults, for the same controls."""
+    settings = [bench.step_settings(number) for number in range(1, len(bench.steps) + 1)]
+    defaults = {name: getattr(bench.declaration(), name) for name in settings[0]}
+    compared = [tuple(values.items()) for values in (*settings, defaults)]
+    assert len(set(compared)) == len(compared)
+    assert {tuple(values) for values in settings} == {tuple(defaults)}
+
+
+@each_step
+def test_step_settings_are_active(bench, number):
+    """What a step names and changes applies, wherever the other controls are."""
+    declared, values = dict(controls.controls(bench.declaration)), bench.step_settings(number)
+    for name, value in bench.steps[number - 1].values.items():
+        assert values[name] == declared[name].parse(controls.encoded(value)), name
+    for free in declared.keys() - values.keys():
+        for bound in declared[free].bounds():
+            params = controls.parse_params(bench.declaration, {**values, free: bound})
+            assert {name: getattr(params, name) for name in values} == values, (free, bound)
+
+
+@each_step
+@each_language
+def test_step_words_are_short(bench, number, lang):
+    action = template(bench, number, "do", lang)
+    assert 0 < n_words(action) <= MAX_DO_WORDS
+    assert "{" not in action
+    sentence = output_of(bench, number, lang).step.sentence
+    assert 0 < n_words(sentence) <= MAX_SAYS_WORDS
+    assert bool(HAN.search(action + sentence)) == (lang == "zh")
+
+
+@each_step
+@each_language
+def test_step_sentence_has_values_of_the_run(bench, number, lang):
+    output = output_of(bench, number, lang)
+    assert output.waits == ""
+    assert output.step.number == number
+    fields = [
+        field
+        for _, field, _, _ in Formatter().parse(template(bench, number, "says", lang))
+        if field
+    ]
+    assert fields  # a sentence without a value could be wrong
+    assert {field.partition(".")[0] for field in fields} <= output.facts.keys()
+    assert not re.search(r"[{}]|–\B|nan", output.step.sentence)
+
+
+@each_step
+def test_step_is_in_the_live_response(bench, number):
+    around = serialize(output_of(bench, number), Text("en")).around
+    assert around["step"]["number"] == number
+    assert around["step"]["html"].startswith("<p>")
+
+
+def is_in_figure(light: Light, output: Output, text: Text) -> bool:
+    traces, layout = output.figure.traces, output.figure.page
+    if isinstance(light, Trace):
+        name = light_json(light, text)["name"]
+        return any(
+            (index == name if isinstance(name, int) else trace.get("name") == name)
+            and light.axis in ("", trace.get("yaxis", "y"))
+            for index, trace in enumerate(traces)
+        )
+    names = [light.name] if isinstance(light, Axis) else [*light.axes]
+    keys = [f"{name[0]}axis{name[1:]}" for name in names]
+    return all(key in layout for key in keys) and isinstance(light, Axis | Cell)
+
+
+@each_step
+@each_language
+def test_step_lights_are_in_the_figure(bench, number, lang):
+    output, lights = output_of(bench, number, lang), bench.steps[number - 1].lights
+    assert lights
+    assert [item for item in lights if not is_in_figure(item, output, Text(lang))] == []
+
+
+def test_step_rejects_unknown_settings():
+    lesson = lessons.ar_fitting.lesson
+    copy = Lesson(lesson.slug, benches=dict(lesson.benches))
+    with pytest.raises(ValueError, match="phi cannot be"):
+        copy.step("process", "far", {"phi": 7.0})
+    with pytest.raises(ValueError, match="no psi"):
+        copy.step("process", "far", {"psi": 1.0})
+    with pytest.raises(KeyError):
+        copy.step("nowhere", "far", {})
+    assert copy.steps == {}
+
+
+def test_step_matches_whatever_other_controls_are():
+    bench = lessons.ar_fitting.lesson.benches["process"]
+    assert bench.run({"phi": -0.8, "n": 100}).step.number == 1
+    assert bench.run({"phi": -0.79}).step is None
+    assert bench.run({"phi": -0.8, "view": "roots"}).step is None
+
+
+def test_step_has_no_sentence_without_its_values():
+    bench = lessons.ar_fitting.lesson.benches["networks"]
+    output = bench.run({"preset": "held_out", "seed": 7})  # has to be trained first
+    assert output.waits
+    assert output.step is None
