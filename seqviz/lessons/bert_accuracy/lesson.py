@@ -9,23 +9,18 @@ from seqviz.lessons.framework.lesson import Lesson
 from seqviz.stats import proportions
 from seqviz.stats.estimate import share_ci
 
-SPLIT_LABELS = {
-    "token": ("knife", "fill", "guess"),
-    "padding": ("padding",),
-    "direction": ("looks",),
-    "weights": ("heads", "tune", "count", "search", "modes"),
-}
 lesson = Lesson(
     "bert_accuracy",
-    SPLIT_LABELS,
+    core=("guess", "knife", "padding", "looks"),
     code=(share_ci, proportions.mcnemar, corruption.select, heads.fit),
 )
 
-masking = lesson.bench("knife", masked_tokens.MaskedParams)(masked_tokens.masking)
-fill_in = lesson.bench("fill", masked_tokens.FillParams)(masked_tokens.fill_in)
 guess_token = lesson.bench("guess", masked_tokens.GuessParams)(masked_tokens.guess_token)
+masking = lesson.bench("knife", masked_tokens.MaskedParams)(masked_tokens.masking)
 padded = lesson.bench("padding", attended_tokens.PadsParams)(attended_tokens.padded)
 directions = lesson.bench("looks", attended_tokens.DirectionsParams)(attended_tokens.directions)
+compare = lesson.bench("compare", systems.CompareParams)(systems.compare)
+fill_in = lesson.bench("fill", masked_tokens.FillParams)(masked_tokens.fill_in)
 head = lesson.bench("heads", fine_tuning.HeadsParams, replicate=fine_tuning.class_heads)(
     fine_tuning.head
 )
@@ -33,7 +28,6 @@ tune = lesson.bench("tune", fine_tuning.TuneParams)(fine_tuning.tune)
 count = lesson.bench("count", fine_tuning.CountParams)(fine_tuning.count)
 find_settings = lesson.bench("search", fine_tuning.SearchParams)(fine_tuning.find_settings)
 both_modes = lesson.bench("modes", fine_tuning.ModesParams)(fine_tuning.both_modes)
-compare = lesson.bench("compare", systems.CompareParams)(systems.compare)
 
 REPLACED = ((400, 15), (200, 15), (1000, 15), (500, 40), (2000, 30))  # tokens, percent
 JUDGED = ((80, 100), (1600, 2000), (320, 400), (45, 50), (500, 1000))
@@ -72,5 +66,5 @@ lesson.question("half", "knife", at={"share": 50}, also=("compare",))
 lesson.question("padding", "padding", also=("compare",))
 lesson.question("direction", "looks", also=("compare",))
 lesson.question(
-    "rate", "heads", at={"feature": "pooler", "head_rate": 1e-5, "texts": True}, also=("compare",)
+    "rate", "heads", at={"feature": "pooler", "head_rate": 1e-5}, also=("compare",)
 )
