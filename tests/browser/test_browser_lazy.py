@@ -70,15 +70,21 @@ def has_arrived(lesson) -> bool:
     return False
 
 
-def test_lazy_load_draws_tab_when_opened(visit):
+def test_lazy_load_draws_card_when_opened(visit):
     lesson = visit("bert_accuracy")
     lesson.rest()
-    assert "padding" in lesson.page.evaluate(WAITING)
-    name = Text("en")("bert_accuracy.part.padding")
-    lesson.page.get_by_role("tab", name=name).click()
-    arrived(lesson, "padding")
-    lesson.chart("ba.padding").wait_for()
-    assert "heads" in lesson.page.evaluate(WAITING)  # in a tab that is still closed
+    cards = [lesson.page.locator(css_class(f"card-{name}")).locator("summary").first
+             for name in ("heads", "count")]  # fmt: skip
+    for card in cards:
+        card.dispatch_event("click")  # closed, without a look at it
+    for card in cards:
+        card.scroll_into_view_if_needed()
+    lesson.rest()
+    assert {"heads", "count"} <= set(lesson.page.evaluate(WAITING))
+    cards[1].click()
+    arrived(lesson, "count")
+    lesson.chart("ba.count").wait_for()
+    assert "heads" in lesson.page.evaluate(WAITING)  # in a card that is still closed
 
 
 def test_lazy_load_notebook_includes_all_benches(visit, server, tmp_path):

@@ -30,16 +30,7 @@ from seqviz.lessons.bert_accuracy.encoders import (
     model_menu,
     need_head,
 )
-from seqviz.lessons.framework.controls import (
-    choice,
-    for_course,
-    on,
-    seed,
-    slider,
-    text_input,
-    toggle,
-    view,
-)
+from seqviz.lessons.framework.controls import choice, on, seed, slider, text_input, toggle, view
 from seqviz.lessons.framework.controls import select_slider as stops
 from seqviz.lessons.framework.host import PendingError
 from seqviz.lessons.framework.lesson import SeedExperiment
@@ -69,7 +60,7 @@ class HeadsParams:
     epochs: int = slider(1, 20, shipped.HEAD.epochs)
     sentences: int = stops(TRAINED_ON, shipped.HEAD.sentences)
     runs: int = slider(1, 5, shipped.HEAD.runs)
-    texts: bool = for_course(toggle(False, more=True))
+    texts: bool = toggle(False, more=True)
     model: str = model_menu()
 
 
@@ -132,7 +123,7 @@ class TuneParams:
     head_rate: float = stops(RATES, shipped.TUNE.head_rate, more=True)
     feature: str = choice(FEATURES, shipped.TUNE.feature, more=True)
     runs: int = slider(1, 5, shipped.TUNE.runs, more=True)
-    texts: bool = for_course(toggle(False, more=True, when=on(regime="all")))
+    texts: bool = toggle(False, more=True, when=on(regime="all"))
     model: str = model_menu()
 
 

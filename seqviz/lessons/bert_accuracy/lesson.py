@@ -66,5 +66,5 @@ lesson.question("half", "knife", at={"share": 50}, also=("compare",))
 lesson.question("padding", "padding", also=("compare",))
 lesson.question("direction", "looks", also=("compare",))
 lesson.question(
-    "rate", "heads", at={"feature": "pooler", "head_rate": 1e-5}, also=("compare",)
+    "rate", "heads", at={"feature": "pooler", "head_rate": 1e-5, "texts": True}, also=("compare",)
 )
