@@ -20,11 +20,6 @@ lesson.bench("looks")
 lesson.more("direction_notice")
 lesson.more("data")
 lesson.more("equations")
-with lesson.deeper("compare"):
-    lesson.prose("compare")
-    lesson.bench("compare")
-    lesson.more("compare_notice")
-    lesson.exercise("margin")
 with lesson.deeper("fill"):
     lesson.prose("fill")
     lesson.bench("fill")
@@ -44,5 +39,10 @@ with lesson.deeper("search"):
 with lesson.deeper("modes"):
     lesson.prose("modes")
     lesson.bench("modes")
+with lesson.deeper("compare"):
+    lesson.prose("compare")
+    lesson.bench("compare")
+    lesson.more("compare_notice")
+    lesson.exercise("margin")
 lesson.code()
 lesson.end()

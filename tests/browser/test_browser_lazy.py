@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from playwright.sync_api import expect
 
 from seqviz.content import catalog
 from seqviz.core.i18n import LANGUAGES, Text
@@ -73,17 +74,16 @@ def has_arrived(lesson) -> bool:
 def test_lazy_load_draws_card_when_opened(visit):
     lesson = visit("bert_accuracy")
     lesson.rest()
-    cards = [lesson.page.locator(css_class(f"card-{name}")).locator("summary").first
-             for name in ("heads", "count")]  # fmt: skip
-    for card in cards:
-        card.dispatch_event("click")  # closed, without a look at it
-    for card in cards:
-        card.scroll_into_view_if_needed()
+    cards = [lesson.page.locator(css_class(f"card-{name}")) for name in ("heads", "tune")]
+    for card in cards:  # closed, without a look at it
+        card.locator("summary").first.dispatch_event("click")
+        expect(card.locator("details").first).not_to_have_attribute("open", "")
+    cards[1].scroll_into_view_if_needed()
     lesson.rest()
-    assert {"heads", "count"} <= set(lesson.page.evaluate(WAITING))
-    cards[1].click()
-    arrived(lesson, "count")
-    lesson.chart("ba.count").wait_for()
+    assert {"heads", "tune"} <= set(lesson.page.evaluate(WAITING))
+    cards[1].locator("summary").first.click()
+    arrived(lesson, "tune")
+    lesson.chart("ba.tune").wait_for()
     assert "heads" in lesson.page.evaluate(WAITING)  # in a card that is still closed
 
 

@@ -19,7 +19,6 @@ guess_token = lesson.bench("guess", masked_tokens.GuessParams)(masked_tokens.gue
 masking = lesson.bench("knife", masked_tokens.MaskedParams)(masked_tokens.masking)
 padded = lesson.bench("padding", attended_tokens.PadsParams)(attended_tokens.padded)
 directions = lesson.bench("looks", attended_tokens.DirectionsParams)(attended_tokens.directions)
-compare = lesson.bench("compare", systems.CompareParams)(systems.compare)
 fill_in = lesson.bench("fill", masked_tokens.FillParams)(masked_tokens.fill_in)
 head = lesson.bench("heads", fine_tuning.HeadsParams, replicate=fine_tuning.class_heads)(
     fine_tuning.head
@@ -28,6 +27,7 @@ tune = lesson.bench("tune", fine_tuning.TuneParams)(fine_tuning.tune)
 count = lesson.bench("count", fine_tuning.CountParams)(fine_tuning.count)
 find_settings = lesson.bench("search", fine_tuning.SearchParams)(fine_tuning.find_settings)
 both_modes = lesson.bench("modes", fine_tuning.ModesParams)(fine_tuning.both_modes)
+compare = lesson.bench("compare", systems.CompareParams)(systems.compare)
 
 REPLACED = ((400, 15), (200, 15), (1000, 15), (500, 40), (2000, 30))  # tokens, percent
 JUDGED = ((80, 100), (1600, 2000), (320, 400), (45, 50), (500, 1000))
