@@ -49,7 +49,7 @@ GOALS = {"p95_ms": 100, "first_p95_ms": 300, "training_p95_ms": 250, "rss_growth
 # a slider to one of its values, a menu to one of its options.
 BESIDE = {"bert_accuracy": "ba.knife.order"}
 # Where the first slider has only a few values, a class uses another slider of the lesson.
-INSTEAD = {"gates": ("force", "f")}
+INSTEAD = {"gates": ("force", "f"), "bert_accuracy": ("knife", "share")}
 DRAG = 2.0  # seconds
 STOPPED = 0.04  # seconds, as in assets/static/bench/live.js
 # Probability that a student scrolls to the next bench after moving the slider.

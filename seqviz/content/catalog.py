@@ -53,7 +53,7 @@ LESSONS = (
     LessonRecord("transformer", "tr", "transformer", "transformer", ":material/stacks:",
            ("steps", "step")),
     LessonRecord("bert_accuracy", "ba", "bert", "transformer", ":material/visibility_off:",
-           ("knife", "share")),
+           ("guess", "place")),
     LessonRecord("gpt", "gp", "gpt", "transformer", ":material/edit_note:", ("scores",
         "temperature")),
 )  # fmt: skip

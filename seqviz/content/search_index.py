@@ -13,7 +13,7 @@ from functools import cache
 from urllib.parse import quote
 
 from seqviz.content import catalog, glossary
-from seqviz.core.i18n import LANGUAGES, Text, catalogue, sections
+from seqviz.core.i18n import LANGUAGES, catalogue, sections
 
 # Reading speed, below the 238 words per minute of stories (Brysbaert 2019) because of formulas;
 # minimum minutes for a bench, a question and a task; rounding step in minutes.
@@ -113,9 +113,7 @@ def address(slug: str, lang: str, bench: str = "") -> str:
         lang: language code.
         bench: name of the bench; "" for the lesson.
     """
-    code = catalog.lesson(slug).code
-    part = f"&{code}.part={bench}" if bench and Text("en").table(f"{slug}.part") else ""
-    return f"{slug}?lang={lang}{part}" + (f"#bench-{bench}" if bench else "")
+    return f"{slug}?lang={lang}" + (f"#bench-{bench}" if bench else "")
 
 
 def _leads(entry: Entry, lang: str) -> str:

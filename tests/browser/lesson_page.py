@@ -17,7 +17,7 @@ from testing.server import Server
 
 CHARTS = "svg.main-svg, svg.marks, .vega-embed canvas, .seqviz-sinusoid canvas"
 PATIENCE = 20_000
-CURVES = {"positions": "distance"}  # where the first bench has none
+CURVES = {"positions": "distance", "bert_accuracy": "knife"}  # where the first bench has none
 # The place of a bench, when there is something in it; true where the page is complete without it.
 STANDS = """(name) => {
     const place = document.querySelector(`.st-key-bench-${name}`);

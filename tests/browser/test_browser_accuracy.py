@@ -1,4 +1,4 @@
-"""The lesson on accuracy in a browser: tabs, words to click, a training beside a slider."""
+"""The lesson on accuracy in a browser: cards, words to click, a training beside a slider."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ from playwright.sync_api import expect
 
 from benchmarks.interaction import PROBE, Subject
 from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.lessons.bert_accuracy.lesson import lesson as declared
+from testing.chromium import css_class
 from testing.server import serve
 from tests.browser.lesson_page import CHARTS, watched
 
 SLUG = "bert_accuracy"
-PARTS = {
-    "token": ("ba.knife", "ba.fill", "ba.guess"),
-    "padding": ("ba.padding",),
-    "direction": ("ba.looks",),
-    "weights": ("ba.heads", "ba.tune", "ba.count", "ba.search", "ba.modes"),
-}
+CORE = tuple(f"ba.{name}" for name in declared.core)
+CARDS = tuple(name for name in declared.benches if name not in declared.core)
 FIRST = 90_000  # ms for the server's first visitor, who waits until torch and the model are loaded
 GONE = 4.0  # seconds after which a server of these tests takes a visitor for gone
 PRESSES = 5
@@ -48,9 +46,21 @@ def opened(visit, lang: str = "en", options=None, **settings: str):
     return lesson
 
 
-def tab(lesson, part: str, lang: str = "en"):
-    """The label of a tab."""
-    return lesson.page.get_by_role("tab", name=Text(lang)(f"{SLUG}.part.{part}"), exact=True)
+def card(lesson, name: str):
+    """The line of a card, which opens and closes it."""
+    return lesson.page.locator(f"{css_class(f'card-{name}')} summary").first
+
+
+@pytest.fixture(scope="module")
+def guided(model, browser):
+    """A server whose cards are closed."""
+    with (
+        serve(environment={"SEQVIZ_GUIDED": "1", "HF_HUB_OFFLINE": "1"}) as running,
+        watched(browser, running) as visit,
+    ):
+        lesson = visit(SLUG)
+        lesson.figure("ba.guess").locator(CHARTS).first.wait_for(timeout=FIRST)
+        yield visit
 
 
 def fills(lesson, bench: str) -> None:
@@ -66,41 +76,39 @@ def fills(lesson, bench: str) -> None:
     assert box["height"] <= frame["height"] + 1, bench
 
 
-@pytest.mark.nightly  # by day test_browser_painting.py opens every tab
+@pytest.mark.nightly  # by day test_browser_painting.py draws every figure
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_tab_paints_its_figures_when_opened(loaded, visit, lang):
-    """All of them were drawn while three of the four were hidden."""
-    lesson = opened(visit, lang)
-    for part, benches in PARTS.items():
-        tab(lesson, part, lang).click()
-        for bench in benches:
-            fills(lesson, bench)
-        for other in set(PARTS) - {part}:
-            for bench in PARTS[other]:
-                expect(lesson.figure(bench)).to_be_hidden()
-    fills(lesson, "ba.compare")
+def test_card_paints_its_figure_when_opened(guided, lang):
+    lesson = opened(guided, lang)
+    for bench in CORE:
+        fills(lesson, bench)
+    for name in CARDS:
+        expect(lesson.figure(f"ba.{name}")).to_be_hidden()
+        card(lesson, name).click()
+        lesson.page.locator(css_class(f"bench-{name}")).scroll_into_view_if_needed()
+        if declared.benches[name].veiled_by:
+            lesson.rest()
+            continue
+        fills(lesson, f"ba.{name}")
 
 
-@pytest.mark.nightly  # by day tests/pages/test_accuracy_visitors.py opens the tabs of links
-def test_link_opens_tab_of_its_bench(loaded, visit):
-    lesson = opened(visit, search__view="race")
-    expect(tab(lesson, "weights")).to_have_attribute("aria-selected", "true")
-    fills(lesson, "ba.search")
-    lesson.by_key("ba.count.link").get_by_role("button").click()
+@pytest.mark.nightly  # by day tests/pages/test_accuracy_visitors.py opens the cards of links
+def test_link_opens_card_of_its_bench(guided):
+    lesson = opened(guided, count__regime="all")
+    fills(lesson, "ba.count")
+    expect(lesson.figure("ba.tune")).to_be_hidden()
+    card(lesson, "modes").click()
+    lesson.by_key("ba.modes.link").get_by_role("button").click()
     dialog = lesson.page.get_by_role("dialog")
     address = dialog.get_by_test_id("stCode").first.inner_text().strip()
-    query = parse_qs(urlsplit(address).query)
-    assert query == {"ba.part": ["weights"], "lang": ["en"]}
-    again = visit(f"{SLUG}?{urlsplit(address).query}")
+    parts = urlsplit(address)
+    assert (parse_qs(parts.query), parts.fragment) == ({"lang": ["en"]}, "bench-modes")
+    again = guided(f"{SLUG}?{parts.query}#{parts.fragment}")
     again.titled(Text("en")(f"{SLUG}.title"))
-    expect(tab(again, "weights")).to_have_attribute("aria-selected", "true")
-    fills(again, "ba.count")
-    tab(again, "padding").click()  # the hand decides from then on
-    again.slider("ba.padding.length").focus()
-    again.page.keyboard.press("ArrowLeft")
-    again.page.wait_for_url("**ba.padding.length=64*")
-    again.rest()
-    expect(tab(again, "padding")).to_have_attribute("aria-selected", "true")
+    expect(again.figure("ba.modes")).to_be_in_viewport()
+    old = opened(guided, part="weights")  # of the time when the page had tabs
+    expect(old.page.locator(css_class("bench-heads"))).to_be_visible()
+    expect(old.page.locator(css_class("bench-tune"))).to_be_hidden()
 
 
 def test_word_click_masks_word_and_updates_link(loaded, visit):
@@ -118,7 +126,7 @@ def test_word_click_masks_word_and_updates_link(loaded, visit):
 
 @pytest.mark.nightly
 def test_heads_bench_retrains_on_each_slider_press(loaded, visit):
-    lesson = opened(visit, part="weights", heads__runs="1")
+    lesson = opened(visit, heads__runs="1")
     badge = lesson.by_key("ba.heads.footer")
     expect(badge).to_contain_text(Text("en")("frame.live"))
     before = lesson.geometry("ba.heads")
@@ -131,21 +139,19 @@ def test_heads_bench_retrains_on_each_slider_press(loaded, visit):
 
 @pytest.mark.nightly  # by day test_browser_narrow.py draws every figure at this width
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_tab_never_scrolls_sideways_on_phone(loaded, visit, lang):
+def test_lesson_never_scrolls_sideways_on_phone(loaded, visit, lang):
     phone = {"width": 420, "height": 800}
     lesson = opened(visit, lang, {"viewport": phone}, looks__view="own", knife__view="own")
-    for part, benches in PARTS.items():
-        tab(lesson, part, lang).click()
-        for bench in benches:
-            lesson.figure(bench).scroll_into_view_if_needed()
-            lesson.chart(bench).wait_for()
-            lesson.rest()
-            box = lesson.chart(bench).bounding_box()
-            assert box["x"] >= 0, bench
-            assert box["x"] + box["width"] <= phone["width"], bench
-        for position in ("html", ".stMain"):
-            sizes = lesson.page.locator(position).evaluate("(e) => [e.scrollWidth, e.clientWidth]")
-            assert sizes[0] <= sizes[1], (part, position)
+    for bench in (*CORE, *(f"ba.{name}" for name in CARDS)):
+        lesson.figure(bench).scroll_into_view_if_needed()
+        lesson.chart(bench).wait_for()
+        lesson.rest()
+        box = lesson.chart(bench).bounding_box()
+        assert box["x"] >= 0, bench
+        assert box["x"] + box["width"] <= phone["width"], bench
+    for position in ("html", ".stMain"):
+        sizes = lesson.page.locator(position).evaluate("(e) => [e.scrollWidth, e.clientWidth]")
+        assert sizes[0] <= sizes[1], position
 
 
 # ------------------------------------------------------------------------------ beside a training
@@ -177,11 +183,8 @@ def test_training_keeps_slider_responsive_and_ends_on_tab_close(hasty, browser):
     """Closing the tab ends its training, and the next visitor's queued job starts."""
     words = Text("en")
     with watched(browser, hasty) as visit:
-        lesson = opened(
-            visit, part="weights", tune__sentences="200", tune__epochs="5", knife__share="10"
-        )
-        lesson.figure("ba.modes").locator(CHARTS).first.wait_for(timeout=FIRST)
-        tab(lesson, "token").click()
+        lesson = opened(visit, tune__sentences="200", tune__epochs="5", knife__share="10")
+        lesson.figure("ba.guess").locator(CHARTS).first.wait_for(timeout=FIRST)
         lesson.geometry("ba.knife")
         lesson.page.evaluate(PROBE.replace("CHART", json.dumps(".st-key-ba-knife-figure")))
         slider = ".st-key-ba-knife-share-slider input[type=range]"
@@ -189,12 +192,10 @@ def test_training_keeps_slider_responsive_and_ends_on_tab_close(hasty, browser):
         presses(subject)  # warm-up
         idle = presses(subject)
 
-        tab(lesson, "weights").click()
         start = words(f"{SLUG}.work.start")
         lesson.by_key("ba.tune.start").get_by_role("button", name=start).click()
         progress = lesson.page.get_by_test_id("stProgress")
         expect(progress).to_contain_text("%")
-        tab(lesson, "token").click()
         busy = presses(subject)
         expect(progress).to_contain_text("%")  # it was still at work
         print(f"idle {idle:.0f} ms, beside the training {busy:.0f} ms")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from playwright.sync_api import expect
 
 from seqviz.content import catalog
 from seqviz.core.i18n import LANGUAGES, Text
@@ -70,15 +71,20 @@ def has_arrived(lesson) -> bool:
     return False
 
 
-def test_lazy_load_draws_tab_when_opened(visit):
+def test_lazy_load_draws_card_when_opened(visit):
     lesson = visit("bert_accuracy")
     lesson.rest()
-    assert "padding" in lesson.page.evaluate(WAITING)
-    name = Text("en")("bert_accuracy.part.padding")
-    lesson.page.get_by_role("tab", name=name).click()
-    arrived(lesson, "padding")
-    lesson.chart("ba.padding").wait_for()
-    assert "heads" in lesson.page.evaluate(WAITING)  # in a tab that is still closed
+    cards = [lesson.page.locator(css_class(f"card-{name}")) for name in ("heads", "tune")]
+    for card in cards:  # closed, without a look at it
+        card.locator("summary").first.dispatch_event("click")
+        expect(card.locator("details").first).not_to_have_attribute("open", "")
+    cards[1].scroll_into_view_if_needed()
+    lesson.rest()
+    assert {"heads", "tune"} <= set(lesson.page.evaluate(WAITING))
+    cards[1].locator("summary").first.click()
+    arrived(lesson, "tune")
+    lesson.chart("ba.tune").wait_for()
+    assert "heads" in lesson.page.evaluate(WAITING)  # in a card that is still closed
 
 
 def test_lazy_load_notebook_includes_all_benches(visit, server, tmp_path):

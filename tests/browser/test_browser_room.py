@@ -175,13 +175,13 @@ def test_figure_range_disables_benches_outside_it(teacher, student):
     expect(student.page.locator(SHOWN)).not_to_contain_text("班里现在不看这个图")
 
 
-def test_student_page_opens_tab_with_teacher(teacher, student, room):
+def test_student_page_opens_card_with_teacher(teacher, student, room):
     room.at("bert_accuracy", "ba.knife")
-    tabs = [item.page.locator(".stTabs [role=tab]") for item in (teacher, student)]
-    tabs[0].nth(2).click()
-    teacher.page.locator(".st-key-bench-looks").scroll_into_view_if_needed()
-    expect(tabs[1].nth(2)).to_have_attribute("aria-selected", "true")
-    expect(student.page.locator(".st-key-bench-looks")).to_be_in_viewport()
+    student.page.locator(".st-key-card-count summary").first.dispatch_event("click")
+    expect(student.page.locator(".st-key-card-count details")).not_to_have_attribute("open", "")
+    teacher.page.locator(".st-key-bench-count").evaluate("one => one.scrollIntoView()")
+    expect(student.page.locator(".st-key-card-count details")).to_have_attribute("open", "")
+    expect(student.page.locator(".st-key-bench-count")).to_be_in_viewport()
 
 
 def test_vote_runs_two_rounds_and_reveals_counts(teacher, student):

@@ -135,7 +135,7 @@ def test_sketch_draws_bars_by_touch_without_scrolling(visit):
 
 
 def test_sketch_selects_cell_by_keyboard(visit):
-    lesson = visit("bert_accuracy", {"lang": "en", "ba.part": "weights"})
+    lesson = visit("bert_accuracy", {"lang": "en", "ba.part": "search"})
     sketch = sketch_of(lesson, "bert_accuracy")
     keys = lesson.page.keyboard
     pad = sketch.locator(".pad")

@@ -8,7 +8,7 @@ import pytest
 
 from seqviz import lessons
 from seqviz.content import catalog, glossary, search_index
-from seqviz.core.i18n import LANGUAGES, Text, catalogue, sections
+from seqviz.core.i18n import LANGUAGES, catalogue, sections
 
 SLUGS = [record.slug for record in catalog.LESSONS]
 
@@ -53,8 +53,7 @@ def test_search_index_addresses_resolve_to_lesson_benches(lang):
         for term in query.pop("glossary", []):
             assert glossary.search(term, ""), term
             assert not bench
-        part = {f"{lesson.record.code}.part": [bench]} if lesson.parts and bench else {}
-        assert query == part
+        assert not query
         assert name
         assert not set("\\$*`{}") & set(name), name
         assert search_index.normal(name) in words
@@ -94,9 +93,8 @@ def test_search_index_ignores_letter_inside_other_name():
     assert not search_index._stands("h", r"\hat y")
 
 
-def test_search_index_address_selects_tab_of_bench(monkeypatch):
-    assert search_index.address("bert_accuracy", "zh", "tune").endswith(
-        "bert_accuracy?lang=zh&ba.part=tune#bench-tune"
+def test_search_index_address_selects_bench():
+    assert search_index.address("bert_accuracy", "zh", "tune") == (
+        "bert_accuracy?lang=zh#bench-tune"
     )
     assert search_index.address("gates", "en") == "gates?lang=en"
-    assert Text("en").table("bert_accuracy.part")

@@ -5,7 +5,8 @@ of its views: for each figure the lists of numbers that it draws, each told by i
 largest size, and two sums (`told`). Not among them: `back` of vanishing gradients, whose table has
 lengths of gradients now and not places of circles, and `search` of masked or not, which looks for
 its learning rate in a wider range. `ablate` of attention opened with head 0.2 off, which its link
-says now: it opens with another one.
+says now: it opens with another one. `knife` of masked or not opened with all its lines, which its
+link says now: it opens with two of them.
 """
 
 from __future__ import annotations

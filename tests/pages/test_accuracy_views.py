@@ -110,13 +110,14 @@ class View(NamedTuple):
     beside: Mapping[str, str] = {}
 
 
-def knife(order: str, share: int) -> View:
+def knife(order: str, share: int, all_lines: bool = False) -> View:
     outcome, at = result("knife"), round(share / 5)
     row = dict(zip(ORDERS, outcome.probability[:, at], strict=True))
     other = "random" if order != "random" else "function"
     return View(
-        {"order": order, "share": share},
-        partial(accuracy_under_masking, outcome, order, share / 100, MAJORITY, result("controls")),
+        {"order": order, "share": share, "all_lines": all_lines},
+        partial(accuracy_under_masking, outcome, order, share / 100, MAJORITY, result("controls"),
+                all_lines),
         {
             "accuracy_here": percent(right(row[order])),
             "says_positive": percent(row[order] > 0.5),
@@ -360,7 +361,7 @@ def pair(view: str, first: str, second: str, n: int) -> View:
 # bench, and its view; those that read a sentence or train are made when their turn comes
 VIEWS = (
     *(("knife", partial(knife, *at))
-      for at in (("random", 35), ("function", 50), ("gradient", 98))),
+      for at in (("random", 35), ("function", 50), ("gradient", 98, True))),
     ("knife", own_knife),
     *(("fill", partial(filled, *at)) for at in (("treatments", 15), ("share", 100), ("share", 25))),
     ("guess", partial(guess, PARIS, 3, 3)),

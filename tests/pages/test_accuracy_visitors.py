@@ -15,7 +15,7 @@ from seqviz.lessons.bert_accuracy.lesson import lesson
 from seqviz.lessons.framework import controls
 from seqviz.lessons.framework.output import Chart
 from seqviz.models import device, pretrained
-from tests.pages.page_assertions import alerts, bench, figures, walk
+from tests.pages.page_assertions import alerts, bench, figures
 from tests.tiers import first_only
 
 SLUG = "bert_accuracy"
@@ -136,26 +136,29 @@ def test_training_job_keeps_shipped_figure_and_restores_on_cancel(visit, on_the_
 
 # -------------------------------------------------------------------------------------------- links
 @pytest.mark.parametrize(
-    ("query", "opened_part"),
+    ("query", "opened"),
     [
-        ({}, "token"),
-        ({"ba.looks.sentences": "500"}, "direction"),
-        ({"ba.compare.view": "paired"}, "token"),
-        ({"ba.part": "weights", "ba.knife.share": "80"}, "weights"),
-        ({"ba.part": "<script>", "ba.looks.sentences": "500"}, "direction"),
-        ({"ba.part": "Weights", "ba.nowhere.x": "1"}, "token"),
-        ({"ba.nowhere": "1", "ba.": "2", "ba": "3", "bas.looks.x": "4"}, "token"),
-        ({"po.part": "weights"}, "token"),
+        ({}, set()),
+        ({"ba.looks.sentences": "500"}, set()),
+        ({"ba.compare.view": "paired"}, {"compare"}),
+        # links of the time when the page had tabs: they name a tab, or a bench in it
+        ({"ba.part": "weights", "ba.knife.share": "80"}, {"heads"}),
+        ({"ba.part": "tune"}, {"tune"}),
+        ({"ba.part": "weights", "ba.count.regime": "all"}, {"heads", "count"}),
+        ({"ba.part": "padding"}, set()),
+        ({"ba.part": "<script>", "ba.search.budget": "6"}, {"search"}),
+        ({"ba.part": "Weights", "ba.nowhere.x": "1"}, set()),
+        ({"ba.nowhere": "1", "ba.": "2", "ba": "3", "bas.heads.x": "4"}, set()),
+        ({"po.part": "weights"}, set()),
     ],
 )
-def test_link_opens_expected_tab(visit, query, opened_part):
-    def opens() -> str:
-        nodes = walk(page.app.main)
-        (tabs,) = (node for node in nodes if getattr(node, "type", "") == "tab_container")
-        names = list(dict.fromkeys(page.lesson.parts.values()))
-        return names[tabs.proto.tab_container.default_tab_index]
+def test_link_opens_card_of_its_bench(visit, monkeypatch, query, opened):
+    def opens() -> set[str]:
+        return {name for name in page.lesson.benches if name not in lesson.core
+                and page.app.get_by_key(f"card-{name}").proto.expanded}  # fmt: skip
 
+    monkeypatch.setenv("SEQVIZ_GUIDED", "1")
     page = visit(SLUG, **query)
-    assert opens() == opened_part
+    assert opens() == opened
     page.run(ba__count__regime="all", ba__padding__side="left")  # the hand decides from then on
-    assert opens() == opened_part
+    assert opens() == opened

@@ -2,6 +2,7 @@
 // shows the state of the room.
 
 import { liveBenches } from "../bench/live.js";
+import { CLOSED_CARD } from "../bench/viewport.js";
 import { currentQuestion, questionElement, Sheet } from "./question_sheet.js";
 import { Board } from "./room_board.js";
 import { formatCode } from "./room_code.js";
@@ -19,7 +20,6 @@ const RETRY_MS = 1000; // after a report that was rejected as too fast, or lost
 const JITTER_MS = 1200; // within which the pages of a class navigate
 const NAV_RETRY_MS = 2500; // after a navigation that got lost; then doubled
 const SETTING = /^[a-z]{2}\.[a-z_0-9.]+$/;
-const TAB_PANELS = '[data-testid="stTabPanel"]'; // of a lesson, one of them open
 const CONTROLS = 'input, select, textarea, button, [role="radio"], [role="option"], [role="tab"], .seqviz-slider, .js-plotly-plot';
 const sameValue = (a, b) => a === b || (a !== null && b !== null && Number(a) === Number(b));
 
@@ -27,19 +27,14 @@ const slug = () => location.pathname.split("/").pop();
 const settings = (url = new URL(location)) =>
   Object.fromEntries([...url.searchParams].filter(([key]) => SETTING.test(key)));
 const allBenches = () => [...document.querySelectorAll('[class*="st-key-bench-"]')];
-const visibleBenches = () => allBenches().filter((element) => element.getClientRects().length > 0);
+const visibleBenches = () => allBenches().filter((element) => element.getClientRects().length > 0 && !element.closest(CLOSED_CARD));
 const benchName = (element) => /st-key-bench-(\w+)/.exec(element.className)[1];
 
 const headingOf = (name) => benchElement(name)?.querySelector("h2")?.textContent;
 const benchElement = (name) => (name ? document.querySelector(`.st-key-bench-${name}`) : null);
 
-// The control that opens the part of the lesson with a hidden element.
-function tabOf(element) {
-  const panel = element?.closest(TAB_PANELS);
-  if (!panel || element.getClientRects().length > 0) return null;
-  const tabs = panel.closest(".stTabs");
-  return tabs.querySelectorAll("[role=tab]")[[...tabs.querySelectorAll(TAB_PANELS)].indexOf(panel)];
-}
+// The control that opens the card of the lesson with a hidden element.
+const openerOf = (element) => element?.closest(CLOSED_CARD)?.querySelector("summary") ?? null;
 
 // The bench with the largest visible area.
 function benchInView() {
@@ -195,7 +190,7 @@ class RoomChip {
     if (room.placeAtReveal !== place) room.isSheetOpen = false;
     const host = room.isSheetOpen ? questionElement(question) : null;
     if (!host) return this.sheet.hide();
-    tabOf(host)?.click();
+    openerOf(host)?.click();
     this.sheet.show(host, this.words, window.innerHeight - this.host.getBoundingClientRect().top + SHEET_GAP_PX);
   }
 
@@ -396,9 +391,9 @@ class RoomChip {
   }
 
   scrollToBench(name) {
-    const element = benchElement(name), tab = tabOf(element);
-    if (tab) {
-      tab.click();
+    const element = benchElement(name), opener = openerOf(element);
+    if (opener) {
+      opener.click();
       setTimeout(() => element.scrollIntoView({ block: "start" }), TICK_MS); // it has a place by then
       return;
     }

@@ -7,8 +7,8 @@ can be compared sentence by sentence.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -90,6 +90,12 @@ class WordMaskingCurve:
     shares: Float[np.ndarray, "share"]
     probability: Float[np.ndarray, "order share sentence"] = field(metadata=PROBABILITY)
     positive: Bool[np.ndarray, "sentence"]
+
+    def only(self, orders: Collection[str]) -> WordMaskingCurve:
+        """Return the curve of these orders; others are left out."""
+        rows = [row for row, order in enumerate(self.orders) if order in orders]
+        kept = tuple(self.orders[row] for row in rows)
+        return replace(self, orders=kept, probability=self.probability[rows])
 
     def nearest(self, share: float) -> float:
         """Return the nearest share that was tried."""

@@ -29,9 +29,12 @@ _NAMED = 6  # maximum number of masked words in the description
 
 def accuracy_under_masking(
     curve: WordMaskingCurve, order: str, share: float, baseline: Proportion,
-    controls: WordMaskingCurve | None = None, style: Style = STYLE,
+    controls: WordMaskingCurve | None = None, every: bool = True, style: Style = STYLE,
 ) -> Figure:  # fmt: skip
     """Plot the accuracy by the share of masked words, one line for each order.
+
+    Without `every` there are two: the order, and with which it is compared. That is the random
+    order, and for this the same sentences read by a head trained on masked ones ("adapted").
 
     Args:
         curve: results by order and share.
@@ -39,11 +42,15 @@ def accuracy_under_masking(
         share: marked share of the words in [0, 1]; interpolated linearly.
         baseline: accuracy of the more frequent answer.
         controls: further results with fewer sentences and masking in random order.
+        every: True for all orders and controls, False for two lines.
         style: language, theme and scale of the figure.
 
     Raises:
         ValueError: an order that was not computed.
     """
+    if not every:
+        curve = curve.only((order, "random"))
+        controls = controls.only(("adapted",)) if controls and order == "random" else None
     text, row, sheet = style.text, _row(curve.orders, order), Sheet(style)
     curves = [(each, shares(answers_right(each.probability, each.positive)))
               for each in (curve, controls) if each is not None]  # fmt: skip

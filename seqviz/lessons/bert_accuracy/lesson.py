@@ -9,23 +9,17 @@ from seqviz.lessons.framework.lesson import Lesson
 from seqviz.stats import proportions
 from seqviz.stats.estimate import share_ci
 
-SPLIT_LABELS = {
-    "token": ("knife", "fill", "guess"),
-    "padding": ("padding",),
-    "direction": ("looks",),
-    "weights": ("heads", "tune", "count", "search", "modes"),
-}
 lesson = Lesson(
     "bert_accuracy",
-    SPLIT_LABELS,
+    core=("guess", "knife", "padding", "looks"),
     code=(share_ci, proportions.mcnemar, corruption.select, heads.fit),
 )
 
-masking = lesson.bench("knife", masked_tokens.MaskedParams)(masked_tokens.masking)
-fill_in = lesson.bench("fill", masked_tokens.FillParams)(masked_tokens.fill_in)
 guess_token = lesson.bench("guess", masked_tokens.GuessParams)(masked_tokens.guess_token)
+masking = lesson.bench("knife", masked_tokens.MaskedParams)(masked_tokens.masking)
 padded = lesson.bench("padding", attended_tokens.PadsParams)(attended_tokens.padded)
 directions = lesson.bench("looks", attended_tokens.DirectionsParams)(attended_tokens.directions)
+fill_in = lesson.bench("fill", masked_tokens.FillParams)(masked_tokens.fill_in)
 head = lesson.bench("heads", fine_tuning.HeadsParams, replicate=fine_tuning.class_heads)(
     fine_tuning.head
 )

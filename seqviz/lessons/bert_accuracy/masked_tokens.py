@@ -32,6 +32,7 @@ from seqviz.lessons.framework.controls import (
     slider,
     step_slider,
     text_input,
+    toggle,
     view,
 )
 from seqviz.lessons.framework.controls import select_slider as stops
@@ -48,6 +49,7 @@ class MaskedParams:
     text: str = text_input(REVIEW, MAX_PASTED_CHARS, above=True, when=on(view="own"))
     order: str = choice(ORDERS, "random", menu=True)
     share: int = slider(0, 100, 35, unit="percent")
+    all_lines: bool = toggle(False, when=on(view="class"))
     sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True, when=on(view="class"))
     model: str = model_menu()
 
@@ -77,7 +79,7 @@ def masking(p: MaskedParams, show: Show) -> None:
     controls = show.shipped(word_masking.controls, name="controls", **request)
     result = show.job(
         word_masking.mask_words, **{**shipped.KNIFE, "model": p.model, "sentences": p.sentences},
-        then=(accuracy_under_masking, p.order, share, guess, controls),
+        then=(accuracy_under_masking, p.order, share, guess, controls, p.all_lines),
     )  # fmt: skip
     tried = percent(result.nearest(share), 0)
     show.readout("accuracy_here", result.accuracy, p.order, share, caption=tried)

@@ -200,17 +200,20 @@ class PageLesson:
         )
 
     @contextmanager
-    def deeper(self, name: str) -> Iterator[None]:
+    def deeper(self, name: str, links: Sequence[str] = ()) -> Iterator[None]:
         """Fold a bench that is not part of the core, with its prose, to one line.
 
-        It opens in place, and for a link that has settings of the bench.
+        It opens in place, and for a link that has settings of the bench. A link of an earlier
+        edition names a tab of the page (`<code>.part`) or a bench in it.
 
         Args:
             name: of the bench; its title and `claim.<name>` are the line.
+            links: names of tabs whose links open the card.
         """
         title, claim = self.words(f"bench.{name}"), self.words(f"claim.{name}")
         prefix = f"{self.prefix(name)}."
         is_linked = any(key.startswith(prefix) for key in st.query_params)
+        is_linked = is_linked or st.query_params.get(self.prefix("part")) in (name, *links)
         is_linked = is_linked or not settings.value("SEQVIZ_GUIDED")
         is_opened = st.session_state.setdefault(f"_{prefix}card", is_linked)
         label = f"**{title}** · {claim}"

@@ -165,7 +165,7 @@ def test_direction_bars_match_answers_refitted_answers_and_ranks():
         ("x2", (attention_directions.refitted >= 0.5) == attention_directions.positive),
         ("x3", attention_directions.rank == 1),
     ):
-        for row, name in enumerate(("both ways", "left only", "right only")):
+        for row, name in enumerate(("both directions", "left only", "right only")):
             bar, expected = named(figure, name, axis), proportion(right[row])
             assert bar.y[0] == pytest.approx(100 * expected.share)
             assert bar.y[0] + bar.error_y.array[0] == pytest.approx(100 * expected.high)

@@ -111,7 +111,7 @@ def test_system_bars_separate_and_hatch_reported_results():
     unknown = next(t for t in theirs if t.name == "earlier chapter, RNN")
     assert np.isnan(unknown.error_x.array[0])
     assert "n not given" in unknown.hovertemplate
-    assert "reported in the text, not by us" in notes(figure)
+    assert "reported in textbooks, not by us" in notes(figure)
     assert not [
         t for t in system_accuracies(systems(), truth(), "all", baseline()).data if t.xaxis == "x2"
     ]
@@ -160,13 +160,13 @@ def test_learning_curves_mark_best_epoch_in_both_panels():
 def test_learning_curves_draw_reported_curve_dotted_from_epoch_one():
     curve = CURVES[1]
     figure = learning_curves(tuned(1), curve)
-    loss = named(figure, "training, reported in the text", "x")
+    loss = named(figure, "training, reported in a textbook", "x")
     np.testing.assert_array_equal(loss.x, [1, 2, 3, 4, 5])
     np.testing.assert_array_equal(loss.y, curve.loss)
-    accuracy = named(figure, "training, reported in the text", "x2")
+    accuracy = named(figure, "training, reported in a textbook", "x2")
     np.testing.assert_array_equal(accuracy.y, 100 * curve.train)
     assert loss.line.dash == accuracy.line.dash == "dot"
-    assert notes(figure).count("in the text") == 2
+    assert notes(figure).count("in a textbook") == 2
     low, high = figure.layout.yaxis2.range
     assert low < 100 * curve.train.min()
     assert high > 100 * curve.train.max()

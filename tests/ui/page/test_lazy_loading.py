@@ -65,11 +65,11 @@ def test_lazy_loading_draws_first_bench_immediately(waiting):
     assert not app.exception
 
 
-def test_lazy_loading_draws_first_bench_of_linked_tab(waiting):
-    app = opened("bert_accuracy", **{"ba__part": "padding"})
+def test_lazy_loading_draws_first_bench_beside_linked_card(waiting):
+    app = opened("bert_accuracy", **{"ba__part": "weights"})
     assert not app.exception
     reached = app.session_state[lazy_loading.KEY][1]
-    assert reached == {"padding"}
+    assert reached == {"guess"}  # the browser asks for the bench of the card
 
 
 def test_lazy_loading_keeps_reached_benches_per_lesson(waiting):
@@ -88,14 +88,10 @@ def test_lazy_loading_keeps_link_settings_of_undrawn_bench(waiting):
 
 
 # ------------------------------------------------------------ two benches that wait for one model
-OTHER_TAB = {"ba__part": "padding"}  # the first bench of the one that is open is always drawn
-
-
 @pytest.mark.parametrize(
     ("slug", "other", "asked", "prefix", "settings"),
     [
         ("positions", "learned", "encoder", "po", {}),
-        ("bert_accuracy", "knife", "guess", "ba", OTHER_TAB | {"ba__knife__view": "own"}),
     ],
 )
 def test_model_progress_shows_once_in_first_drawn_bench(
