@@ -97,15 +97,17 @@ def test_link_opens_card_of_its_bench(guided):
     lesson = opened(guided, count__regime="all")
     fills(lesson, "ba.count")
     expect(lesson.figure("ba.tune")).to_be_hidden()
-    card(lesson, "modes").click()
-    lesson.by_key("ba.modes.link").get_by_role("button").click()
+    lesson.by_key("ba.count.link").get_by_role("button").click()
     dialog = lesson.page.get_by_role("dialog")
     address = dialog.get_by_test_id("stCode").first.inner_text().strip()
-    parts = urlsplit(address)
-    assert (parse_qs(parts.query), parts.fragment) == ({"lang": ["en"]}, "bench-modes")
-    again = guided(f"{SLUG}?{parts.query}#{parts.fragment}")
+    query = urlsplit(address).query
+    assert parse_qs(query) == {"ba.count.regime": ["all"], "lang": ["en"]}
+    again = guided(f"{SLUG}?{query}")
     again.titled(Text("en")(f"{SLUG}.title"))
-    expect(again.figure("ba.modes")).to_be_in_viewport()
+    fills(again, "ba.count")
+    there = guided(f"{SLUG}?lang=en#bench-modes")
+    there.titled(Text("en")(f"{SLUG}.title"))
+    expect(there.figure("ba.modes")).to_be_in_viewport()
     old = opened(guided, part="weights")  # of the time when the page had tabs
     expect(old.page.locator(css_class("bench-heads"))).to_be_visible()
     expect(old.page.locator(css_class("bench-tune"))).to_be_hidden()

@@ -94,8 +94,8 @@ class WordMaskingCurve:
     def only(self, orders: Collection[str]) -> WordMaskingCurve:
         """Return the curve of these orders; others are left out."""
         rows = [row for row, order in enumerate(self.orders) if order in orders]
-        kept = tuple(self.orders[row] for row in rows)
-        return replace(self, orders=kept, probability=self.probability[rows])
+        names = tuple(self.orders[row] for row in rows)
+        return replace(self, orders=names, probability=self.probability[rows])
 
     def nearest(self, share: float) -> float:
         """Return the nearest share that was tried."""
