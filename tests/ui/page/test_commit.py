@@ -48,11 +48,11 @@ def test_commit_redraws_dependent_benches(server):
         messages = []
         async with ProtocolClient(server.url, "vanishing_gradients") as student:
             await student.open()
-            await student.scroll("pairs")
+            await student.scroll("gates")
             for value in (0.71, 0.72):
                 assert await moved(student, "vg.reach.gain", value) == 0
                 assert await student.rest(visible=True) > 0
-                messages.append(student.widgets["vg.pairs.chart"].message.bytes)
+                messages.append(student.widgets["vg.gates.chart"].message.bytes)
             assert student.errors == []
         return messages
 
