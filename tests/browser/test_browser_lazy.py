@@ -119,6 +119,7 @@ def test_lazy_load_jump_to_end_skips_benches_and_keeps_position(visit, lang):
     passed = {"pairs", "paths"} & set(lesson.page.evaluate(WAITING))
     assert "paths" in passed
     heights = dict(lesson.page.evaluate(HEIGHTS))
+    heights.pop("race", None)  # the second one, near the window, is as tall as its question
     assert len(heights) >= 4
     assert max(heights.values()) - min(heights.values()) < 2, heights
     end = lesson.page.locator(css_class("go.next")).last

@@ -135,6 +135,7 @@ def draw(
         if control.course and not course.is_on():
             values[name] = _value(f"{prefix}.{name}", control)  # a link may set it
             if values[name] == control.default:
+                _set_aside(f"{prefix}.{name}", control)
                 continue
         position = front
         if isinstance(control, Choice | TextInput) and control.above:
