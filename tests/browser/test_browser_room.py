@@ -12,7 +12,7 @@ from seqviz.classroom import codes, rooms
 from seqviz.content import catalog
 from seqviz.core.i18n import Text
 from testing.chromium import slider_input
-from tests.browser.lesson_page import LessonPage
+from tests.browser.lesson_page import CHARTS, LessonPage
 from tests.browser.room_page import FIGURE, PHI, SHOWN, TOP, joined
 
 ASKED = "ar.predict.decay"
@@ -177,6 +177,9 @@ def test_figure_range_disables_benches_outside_it(teacher, student):
 
 def test_student_page_opens_card_with_teacher(teacher, student, room):
     room.at("bert_accuracy", "ba.knife")
+    for item in (teacher, student):  # the model is loaded: nothing above grows any more
+        item.figure("ba.guess").locator(CHARTS).first.wait_for(timeout=90_000)
+        item.rest()
     student.page.locator(".st-key-card-count summary").first.dispatch_event("click")
     expect(student.page.locator(".st-key-card-count details")).not_to_have_attribute("open", "")
     teacher.page.locator(".st-key-bench-count").evaluate("one => one.scrollIntoView()")
