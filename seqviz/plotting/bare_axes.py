@@ -11,9 +11,8 @@ _LAYOUT = (
     "height", "margin", "font", "paper_bgcolor", "plot_bgcolor", "template", "separators",
 )  # fmt: skip
 _AXIS = ("title", "type", "domain", "anchor", "side", "overlaying", "color", "linecolor")
-_BARE = {
-    "showticklabels": False, "showgrid": False, "zeroline": False, "ticks": "", "showline": True,
-}  # fmt: skip
+# Empty values of ticks and not hidden labels: a title keeps its distance from the axis.
+_BARE = {"tickvals": [], "showgrid": False, "zeroline": False, "showline": True}
 
 
 def bare_axes(figure: Figure, message: str, visible: Sequence[int] = ()) -> Figure:
