@@ -34,9 +34,11 @@ _FRAME = ("home", "frame", "nav", "embed", "sketch", "room", "seats", "work", "p
           "readout", "class_notebook")  # fmt: skip
 _EXEMPT_SECTIONS = ("course", "sources")
 _EXEMPT_KEYS = re.compile(r"\.(texts|control\.\w+\.options)\.|\.answer$|\.alt\.|\.five_texts")
-_MARKUP = re.compile(r"\$\$.*?\$\$|```.*?```|^\|.*$|^#+ .*$|<!--.*?-->|<[^>]+>", re.S | re.M)
+_MARKUP = re.compile(
+    r"\$\$.*?\$\$|```.*?```|^\|[^\n]*$|^#+ [^\n]*$|<!--.*?-->|<[^>]+>", re.S | re.M
+)
 _SENTENCE = {
-    "en": re.compile(r"(?<=[.?!])[\"”*)]*\s+(?=[*_(“\"]*[A-Z0-9$])"),
+    "en": re.compile(r"(?<!\bal\.)(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<=[.?!])[\"”*)]*\s+"),
     "zh": re.compile(r"(?<=[。？！])"),
 }
 

@@ -59,8 +59,7 @@ class Veil:
         """Return the item without its result; None where nothing of it may be shown."""
         match item:
             case items.Chart() if isinstance(item.figure.chart, Figure):
-                message = self.text("frame.veiled")
-                figure = bare_axes(item.figure.chart, message, self.visible)
+                figure = bare_axes(item.figure.chart, self.visible)
                 alt = self.text("frame.veiled_alt")
                 rendered = items.RenderedFigure(figure, figure.parts(), alt)
                 return items.Chart(rendered, item.provenance)

@@ -344,6 +344,8 @@ class PageLesson:
                 self.traces[bench.name] = show.trace
 
         with stage:
+            if is_veiled:
+                st.caption(self.text("frame.veiled"))
             questions.own_answer(self.words, bench)
             render_safely(attempt, self.words)
             if chips is not None:
