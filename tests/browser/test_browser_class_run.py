@@ -76,7 +76,9 @@ def test_class_run_marks_student_value_in_row_of_each_cell(visit):
     student.page.locator(".st-key-bench-race").wait_for(timeout=LONG)
     button = teacher.page.locator(race).get_by_role("button", name="Run as class")
     button.click(timeout=LONG)
-    expect(teacher.page.locator(f"{race} [role=status]")).to_contain_text("trained", timeout=LONG)
+    # A quick training may be over before its share is asked for; then the count says it.
+    working = re.compile(r"being trained|[12]0 of 30 seeds")
+    expect(teacher.page.locator(f"{race} [role=status]")).to_contain_text(working, timeout=LONG)
     expect(teacher.page.locator(race)).to_contain_text("GRU minus LSTM", timeout=2 * LONG)
     expect(teacher.page.locator(race)).to_contain_text("50 updates, half of the 100 above")
     expect(student.page.locator(f"{race} .own")).to_contain_text(
