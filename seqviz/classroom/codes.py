@@ -15,7 +15,7 @@ def length(rooms: int, guesses: float, risk: float) -> int:
     """Return the number of letters that bounds the probability of guessing an open room's code.
 
     The check letter is not counted, because a guesser can compute it. Union bound: each guess hits
-    one of `rooms` among all codes.
+    an open room with probability `rooms` / 20**n for n letters of the 20 in `ALPHABET`.
 
     Args:
         rooms: number of open rooms.
@@ -36,9 +36,10 @@ def is_valid(code: str) -> bool:
 
     A single wrong letter or a swap of two neighbors is always detected.
 
-    The alphabet is the product of the fields of four and of five elements. A code is valid if its
-    letters, weighted with the powers of a generator, sum to zero in both. The difference of two
-    neighboring weights is not zero either, so that a swap is detected.
+    The index of a letter in `ALPHABET` stands for two elements: index // 5 of the field of four
+    elements and index % 5 of the field of five. A code is valid if in both fields its letters,
+    weighted with the powers of a generator (the last letter with 1), sum to zero. No weight is
+    zero, so a wrong letter changes a sum; neighboring weights differ, so a swap does as well.
     `assets/static/classroom/room_code.js` computes the same.
     """
     four = five = 0
@@ -50,7 +51,10 @@ def is_valid(code: str) -> bool:
 
 
 def read(typed: str) -> str:
-    """Normalize a typed code: case, full-width letters, spaces and hyphens; "" if invalid.
+    """Normalize a typed code: case, full-width letters, spaces and hyphens.
+
+    Returns "" for a code with characters outside `ALPHABET`. The check letter is not tested; see
+    `is_valid`. Of long input only the first 40 characters are read.
 
     >>> read("ｋｍｔ-rax")
     'KMTRAX'

@@ -49,6 +49,11 @@ class Poll:
 
         A device that can be distinguished has one vote: that of the tab that voted last. Returns
         False if the round is not open or the option does not exist.
+
+        Args:
+            seat: the voting seat.
+            option: the option, counted from 0.
+            device: identifies the device; "" where it cannot be distinguished.
         """
         if self.state != "open" or not 0 <= option < self.options:
             return False

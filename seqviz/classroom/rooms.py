@@ -145,9 +145,13 @@ class Rooms:
         device: str = "",
         address: str = "",
     ) -> tuple[Seat, str]:
-        """Take a seat in a room.
+        """Take a seat in a room; at the limit, free the seat with the longest absence for it.
 
-        Raises UserError("too_many_followers"), and the errors of `Room.join`.
+        Arguments and result are those of `Room.join`. A participant whose seat still exists
+        (`Room.returned`) needs no free seat.
+
+        Raises UserError("too_many_followers") if no seat can be freed, and the errors of
+        `Room.join`.
         """
         if room.returned(claimed) is None:
             held = Counter(

@@ -1,5 +1,7 @@
 """Glossary: symbols with their meanings in the lessons and the five texts, and terms.
 
+The five texts are named "S0" to "S4" (`TEXTS`).
+
 Letters are in `assets/glossary/letters.toml` and terms in `terms.toml`, in English and Chinese. A
 further language has its own file, `<lang>.toml`: `[meaning]` and `[remark]` by the names in
 letters.toml, `[term]` by the English terms. letters.toml lists the lessons that use a letter, which
@@ -72,7 +74,7 @@ class GlossaryEntry:
         return {letter(form) for form in _FORMULA.findall(self.texts.get(text, ""))}
 
     def written(self, by: str) -> list[str]:
-        """Return the LaTeX forms with this letter, those of lessons before those of texts."""
+        """Return the LaTeX forms with base letter `by`, those of lessons before those of texts."""
         return [form for form in self._forms() if letter(form) == by]
 
     def _forms(self) -> list[str]:

@@ -16,7 +16,7 @@ from seqviz.content import catalog, glossary
 from seqviz.core.i18n import LANGUAGES, catalogue, sections
 
 # Reading speed, below the 238 words per minute of stories (Brysbaert 2019) because of formulas;
-# minimum minutes for a bench, a question and a task; rounding step in minutes.
+# minutes added for each bench, question and task; rounding step in minutes.
 WORDS_A_MINUTE, A_BENCH, A_QUESTION, A_TASK, ROUNDED = 200, 3, 1, 3, 5
 NOT_READ = "sources"  # section that does not count as reading time
 _FORMULA = re.compile(r"\$+([^$]+)\$+")
@@ -71,7 +71,10 @@ def minutes(slug: str) -> int:
 
 
 def normal(text: str) -> str:
-    """Return text normalized for search: no case, LaTeX marks or width (`$d_k$`, `dₖ` -> dk)."""
+    """Return text in lower case without LaTeX marks, for search: `$d_k$`, `dₖ` -> dk.
+
+    Full-width letters, subscripts and other variants become plain characters (NFKC).
+    """
     plain = _FORMULA.sub(lambda result: glossary.typed_form(result[1]), text)
     return _MARKS.sub("", unicodedata.normalize("NFKC", plain)).casefold()
 
@@ -92,7 +95,15 @@ def entries() -> tuple[Entry, ...]:
 
 @cache
 def rows(lang: str) -> list[list[str]]:
-    """Return the index for the browser: kind, name, lesson slug, URL, search text."""
+    """Return the index for the browser, one row per item.
+
+    Args:
+        lang: language code.
+
+    Returns:
+        Rows of kind, name, slug of the lesson that contains the item ("" for a lesson), URL, and
+        search text in all languages.
+    """
     return [
         [
             entry.kind,

@@ -15,7 +15,8 @@ class ChildProcess:
 
     `multiprocessing` does not fit: a fork copies locks that other threads hold, and a spawned
     process runs the main module again, which Streamlit has replaced by the page being viewed. When
-    the parent exits, the child's end of the pipe closes, and the child ends.
+    the parent exits, its end of the pipe closes: the child's next `recv` raises EOFError, which
+    ends a program that does not catch it.
 
     Args:
         code: program of the process; its `sys.argv[1]` is the file descriptor of the pipe.

@@ -29,7 +29,7 @@ _TAKEN = re.compile(
     r"|(?<![^\s\ufeff])(?:<->|->|<-|--|[><~]=)(?![^\s\ufeff])",
     re.IGNORECASE,
 )
-TIMES_TEN = f"{NO_BREAK}×{NO_BREAK}10"  # between the digits of a number and its power of ten
+TIMES_TEN = f"{NO_BREAK}×{NO_BREAK}10"  # between the mantissa and the raised exponent
 _SECTION = re.compile(r"^<!--\s*section:\s*([a-z0-9_]+)\s*-->\s*$", re.MULTILINE)
 
 
@@ -51,13 +51,13 @@ def _unbroken(value: Any) -> Any:
 
 
 def _of_figures(lang: str) -> list[Path]:
-    """Return the files of figure labels, one per subject."""
+    """Return a language's files of figure labels, from all folders under `locale/figures`."""
     return sorted((ASSETS / "locale" / "figures").glob(f"**/{lang}.toml"))
 
 
 @cache
 def catalogue(lang: str) -> Mapping[str, Any]:
-    """Return all keys of one language: shared keys as they are, a lesson's keys after its slug."""
+    """Return one language's sentences by key; keys of a lesson begin with its slug and a point."""
     keys: dict[str, Any] = {}
     for path in (ASSETS / "locale" / f"{lang}.toml", *_of_figures(lang)):
         keys.update(_flatten(tomllib.loads(path.read_text("utf-8"))))
@@ -86,8 +86,9 @@ class Placeholder(str):
 def fill(sentence: str, values: Mapping[str, object]) -> str:
     """Return a template with its fields filled in; each field names the format of its value.
 
-    `{gain:points}`, `{share:percent}`, `{share:percent.0}` and `{text:literal}` use formats of
-    `FORMATS`, with digits after a point; `{count:,}` is one of Python's.
+    `{gain:points}`, `{share:percent}` and `{text:literal}` use formats of `FORMATS`. A number after
+    the format's name sets its digits: `{share:percent.0}`. Other formats, as `{count:,}`, are
+    Python's.
 
     Args:
         sentence: a template, as in the translation files.
@@ -135,7 +136,7 @@ class Text:
         return fill(sentence, values) if values else sentence
 
     def first(self, *keys: str) -> str:
-        """Return the sentence of the first existing key (a lesson's key before a shared one).
+        """Return the sentence of the first key that exists, in the order of the arguments.
 
         Raises:
             KeyError: no key exists.
@@ -175,7 +176,9 @@ def escape_markdown(text: str) -> str:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Return a number as displayed: three significant digits, commas for thousands.
+    """Return a number as displayed: three significant digits, or all digits before the point.
+
+    Thousands have commas. Numbers below 0.001 or from 10 million on are written with powers of ten.
 
     Examples: 0.80312 -> "0.803", 12345.6 -> "12,346", 0.00001234 -> "1.23 × 10⁻⁵", nan -> "–". The
     minus is a true minus sign (U+2212), as in axis labels.
@@ -244,7 +247,7 @@ FORMATS: Mapping[str, Callable[..., str]] = {
     "fixed": lambda value, digits=2: f"{value:z.{digits}f}".replace("-", "−"),  # "0.00" has no sign
     "fine": lambda share, digits=3: _written(share, Unit("fine share", digits)),
     "log10": format_log10,
-    "p": lambda p: unbroken(f"= {p:.3f}" if p >= 0.001 else "< 0.001"),  # with its sign
+    "p": lambda p: unbroken(f"= {p:.3f}" if p >= 0.001 else "< 0.001"),  # with "=" or "<"
     "literal": escape_markdown,
 }
 """Formatters by the format name in a template's field."""

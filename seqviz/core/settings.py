@@ -182,7 +182,7 @@ def _store(text: str) -> str:
 
 
 def _has_port(url: str) -> bool:
-    """Return True where a URL has a valid port or none; ValueError where it is no number."""
+    """Return False for port 0; raise ValueError for a port that is not a number up to 65535."""
     return urlsplit(url).port != 0
 
 

@@ -27,12 +27,12 @@ class BundledWords:
     """Coverage of the bundled part of jieba's dictionary, and its effect on held-out sentences.
 
     Attributes:
-        words: bundled words.
-        all_words: words of the complete dictionary.
-        sentences: held-out sentences.
-        alike: held-out sentences segmented identically with both dictionaries.
-        tags: tagged characters of the held-out sentences.
-        differ: characters whose tags differ between the dictionaries.
+        words: number of bundled words.
+        all_words: number of words of the complete dictionary.
+        sentences: number of held-out sentences.
+        alike: number of them that are segmented identically with both dictionaries.
+        tags: number of characters with a tag in the held-out sentences.
+        differ: number of these characters whose tags differ between the dictionaries.
     """
 
     words: int

@@ -36,6 +36,7 @@ def draw(
     Raises:
         ValueError: for an unknown lesson, bench or setting, an unsupported file type, a path that
             cannot be written, or a bench without a figure. The message says what to do.
+        SystemExit: for an SVG of a Plotly figure without kaleido or Chromium.
     """
     bench = _bench(slug, name)
     if problem := atomic_write.unwritable(out):

@@ -1,8 +1,9 @@
 """Interactive notebook widget: a bench with its controls (`LiveBench`).
 
-The kernel runs the bench. The browser draws with the sliders and the Plotly.js of the app
-(`assets/static`), so nothing is downloaded. A saved notebook contains that script once (`Script`),
-and under each bench an image and its notes, which the page hides where the widget is displayed.
+The kernel runs the bench. The browser draws with one script, made of the sliders and the Plotly.js
+of the app (`assets/static`), so nothing is downloaded. A saved notebook contains the script once
+(`Script`), and under each bench an image and the bench's notes, which the page hides where the
+widget is displayed.
 Requires anywidget, which Jupyter, VS Code, Colab and marimo support (`pip install '.[notebook]'`);
 without it, `Output` shows a static figure.
 """
@@ -54,7 +55,10 @@ def packed() -> str:
 
 
 def _module() -> str:
-    """Return controls, Plotly.js and the bench as one module; notebooks cannot import modules."""
+    """Return controls, Plotly.js and the bench joined into one module.
+
+    A notebook has no files to import, so the imports between the controls are removed.
+    """
     *ours, plotly, bench = (read_asset(STATIC / name).decode() for name in SCRIPTS)
     controls = re.sub(r"(?m)^(export |import .*$)", "", "\n".join(ours))
     return "\n".join([controls, plotly, bench])
@@ -87,8 +91,9 @@ class LiveBench(anywidget.AnyWidget):
 
     Attributes:
         output: output at the current settings.
-        shown: what the browser draws.
-        asked: what the browser requests: permalink texts by control, and a number.
+        shown: what the browser draws, with the `number` of the request that it answers.
+        asked: what the browser requests: `values`, permalink texts by control, and the `number` of
+            the request.
         script: the script that draws it.
         version: hash of that script.
         mark: CSS class of the static elements that it hides.
@@ -120,8 +125,9 @@ class LiveBench(anywidget.AnyWidget):
     def _ipython_display_(self) -> None:
         """Display the widget, then its static image and notes, as two outputs.
 
-        Of one output a page selects one MIME type: the widget wherever its state was saved or
-        Jupyter is open, even if it then cannot be drawn.
+        A page displays only one MIME type of each output. It selects the widget wherever the state
+        of the widget was saved or Jupyter is open, even if it cannot draw it; an image in the same
+        output would then not be displayed.
         """
         from IPython.display import display
 

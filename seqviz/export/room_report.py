@@ -18,7 +18,7 @@ from seqviz.stats import proportions
 def build(left: Mapping[str, Any], text: Text, address: str) -> bytes:
     """Return the report of a room as an .ipynb file.
 
-    It contains no seats and no names; `left` has none.
+    It contains no names and no seat of a participant; `left` has only the number of seats.
 
     Args:
         left: `RoomSummary.to_dict` of the room.
@@ -92,12 +92,14 @@ def written(cells: Sequence[Any]) -> bytes:
 
 
 def call(location: Mapping[str, Any], language: str) -> str:
-    """Return the call that reproduces a location (see `room.shows`); "" if it has no bench.
+    """Return the Python call that reproduces a bench at its settings; "" for an unknown bench.
 
-    Settings that no control accepts, and those of unrelated benches, are ignored, as on a page.
+    Settings that no control accepts are ignored, as on a page, and so are those of benches on which
+    this one does not depend.
 
     Args:
-        location: lesson, bench and values.
+        location: what a room shows: "lesson" (slug), "bench" (name) and "values" (permalink texts
+            by permalink key).
         language: language code.
     """
     slug, name = location["lesson"], location["bench"]

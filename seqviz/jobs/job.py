@@ -77,8 +77,9 @@ class Report(Protocol):
 def scale_report(report: Report, start: float, stop: float) -> Report:
     """Return a progress callback for a part of the work.
 
-    Its records are passed on; a fraction, reported alone or as a record, is mapped from [0, 1] to
-    [start, stop].
+    A fraction is mapped from [0, 1] to [start, stop]. A record without a fraction has to be a
+    float, the fraction itself. The mapped fraction replaces a record that is a float; other records
+    are passed on unchanged.
 
     Args:
         report: callback of the whole job.

@@ -44,7 +44,11 @@ log = logging.getLogger(__name__)
 
 Rescue = Callable[[BaseException, Mapping[str, Any]], tuple[dict[str, Any], str] | None]
 retry_hook: Rescue | None = None
-"""Maps an error and a job's arguments to (arguments of a retry, its reason), or None to fail."""
+"""Maps an error and a job's keyword arguments to (those of a retry, its reason), or None.
+
+None lets the job fail. Both have the key "device", the device of the run. Positional arguments are
+not passed and stay the same.
+"""
 
 
 RemoteExecutor = Callable[[Job[Any], Report], "tuple[Any] | None"]
@@ -123,15 +127,15 @@ class JobQueue:
     ) -> Job[T]:
         """Submit `function(*args, report=report, **parameters)`; see `Report` and `on_device`.
 
-        A request equal to a queued, running or kept job (the same function with equal arguments)
-        returns that job. An owner waits for one job per function: a new request removes the owner
-        from the former one. Arguments are copied, so the caller may modify its arrays afterwards.
-        With too many abandoned threads the returned job has already failed with
-        UserError("queue_stuck").
+        A request equal to a queued or running job, or to a kept one that has not failed (the same
+        function with equal arguments), returns that job. An owner waits for one job per function: a
+        new request removes the owner from the former one. Arguments are copied, so the caller may
+        modify its arrays afterwards. With too many abandoned threads the returned job has already
+        failed with UserError("queue_stuck").
 
-        A full queue still accepts a job of a group that would then have fewer queued jobs than
-        another group. The last job of such a group is cancelled, with UserError("queue_full") as
-        its `error`.
+        A full queue still accepts a job if its group, with this job, has fewer queued jobs than
+        another group. The last queued job of a group with more is cancelled instead, with
+        UserError("queue_full") as its `error`.
 
         Args:
             function: top-level function of a module.
@@ -297,13 +301,16 @@ class JobQueue:
             line = [group for group in line if group in still]
 
     def _behind(self, groups: Iterable[str]) -> None:
-        """Move groups that have had their turn to the end of the line, as far as they wait."""
+        """Move groups that have had their turn to the end of the line, if they have queued jobs."""
         for group in sorted(self._in_line.keys() & groups, key=lambda item: self._in_line[item]):
             self._in_line[group] = next(self._numbers)
         self._line_up()
 
     def _make_room(self, group: str) -> bool:
-        """Cancel the last job whose groups would all still have more jobs queued than `group`."""
+        """Cancel the last queued job whose groups all keep more queued jobs than `group` has.
+
+        The new job of `group` is not counted. Returns False if there is no such job.
+        """
         waiting = Counter(group for job in self._queue for group in job.groups)
         for job in reversed(self._queue):
             if min(waiting[group] for group in job.groups) > waiting[group] + 1:

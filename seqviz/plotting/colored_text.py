@@ -68,11 +68,11 @@ def colored_text(
     )
 
 
-@lru_cache(32)  # only the selected token changes while it is moved
+@lru_cache(32)  # moving the selection changes only an outline, which is added afterwards
 def _spans(
     pieces: tuple[str, ...], floats: bytes, signed: bool, unknown: tuple[bool, ...], word: str
 ) -> tuple[tuple[str, str], ...]:
-    """Return each token as the start of a span and its remainder from the end of the style.
+    """Return each token's span cut in two after its style, so that more style can be appended.
 
     Args:
         pieces: the tokens.

@@ -145,11 +145,12 @@ def paired_difference(
 def crossed_difference(
     a: Shaped[np.ndarray, "x y"], b: Shaped[np.ndarray, "x y"], source: str = "rows and columns"
 ) -> Estimate:
-    """Return the mean of `a - b` with an interval over rows and columns as crossed samples.
+    """Return the mean of `a - b` with an interval over both rows and columns as samples.
 
-    The variances of both marginal means are added, with the degrees of freedom of the smaller
-    sample, so the interval is conservative. With a single row or column it generalizes over the
-    other axis only.
+    The samples are crossed: each row occurs with each column. The squared standard error is that of
+    the mean of the row means plus that of the mean of the column means, and the degrees of freedom
+    are those of the smaller sample. The interval is conservative, as the variation of single
+    entries enters both terms. With a single row or column it generalizes over the other axis only.
 
     Args:
         a: values [row, column].
@@ -198,7 +199,8 @@ def ratio_ci(
     """Return the ratio of two sums over cases with its interval by linearization.
 
     An example is the character error rate: wrong characters over all characters, by sentence. The
-    standard error holds for many cases. Cases with a zero denominator do not count.
+    standard error is a large-sample approximation. Cases with a zero denominator are not counted in
+    `n`; their numerators are still part of the ratio.
 
     Args:
         parts: numerator of each case.

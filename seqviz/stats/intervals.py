@@ -20,15 +20,16 @@ def median_rank(n: int) -> int | None:
     """Return the rank k of the distribution-free 95% interval of the median.
 
     The k-th smallest and the k-th largest of n independent values enclose the median of their
-    distribution, whatever its shape. The number of values below the median is binomial with
-    probability 1/2, so the interval misses it with probability 2 P(B < k) at most; k is the largest
+    distribution, whatever its shape. The number B of values below the median is binomial with
+    probability 1/2, so the interval misses the median with probability 2 P(B < k); k is the largest
     rank for which this is at most 5%. For discrete distributions the coverage is at least as high.
 
     Args:
         n: number of values.
 
     Returns:
-        The rank, or None for fewer than six values: their range covers the median less often.
+        The rank from 1, or None for fewer than six values: even their range, from smallest to
+        largest, encloses the median with less than 95% probability.
 
     References:
         David and Nagaraja, 2003, Order Statistics, section 7.1.

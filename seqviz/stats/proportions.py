@@ -104,7 +104,8 @@ def proportion(right: Bool[np.ndarray, "case"]) -> Proportion:
 def of_share(share: Any, n: Any) -> Proportion:
     """Return observed shares as proportions.
 
-    A share that is a mean over runs gets the interval of a single run.
+    For a share averaged over runs on the same cases, `n` is still the number of cases of one run:
+    more runs do not narrow the interval.
 
     Args:
         share: observed shares in [0, 1], scalar or array.
@@ -205,9 +206,9 @@ def needed_n(
     """Return the sample size at which McNemar's test at the 5% level separates two accuracies.
 
     With d = first - second and s = discordant, the normal approximation is n = (z(0.975) sqrt(s) +
-    z(power) sqrt(s - d^2))^2 / d^2. The exact test counts in whole steps, so 2 / |d| is added,
-    which amounts to a continuity correction of one case. From n = 100 on, the exact power is 0.80
-    to 0.83 for a requested 0.8, and up to 0.90 where nearly all disagreements fall to one side.
+    z(power) sqrt(s - d^2))^2 / d^2. The exact test counts whole cases, so a continuity correction
+    of one case is made: 2 / |d| is added to n. From n = 100 on, the exact power is 0.80 to 0.83 for
+    a requested 0.8, and up to 0.90 where nearly all disagreements fall to one side.
 
     Args:
         first: true accuracy of the first system.

@@ -16,7 +16,7 @@ from seqviz.core.units import Count
 from seqviz.stats.estimate import standard_error
 
 WINDOWS = range(1, 11)
-_SLOWER = 100  # an epoch of the RNN, step by step, takes as long as so many of an MLP
+_SLOWER = 100  # MLP epochs that take as long as one RNN epoch, which runs step by step
 
 Scores = tuple[tuple[float, int], ...]
 """Test error and number of parameters of the MLP at P = 1, 2, ..., and last of the RNN."""
@@ -24,7 +24,7 @@ Scores = tuple[tuple[float, int], ...]
 
 @dataclass(frozen=True)
 class WindowReport(TrainingRecord):
-    """Progress of the trainings; `scores` are those of the networks that are trained."""
+    """Progress of the trainings; `scores` has the networks whose training is finished."""
 
     scores: Scores
 
@@ -65,11 +65,12 @@ class WindowErrors:
 
     @property
     def enough(self) -> int:
-        """Smallest window whose error is at most one standard error above the smallest.
+        """Smallest window whose error is at most one standard error above the smallest error.
 
-        The standard error is that of the mean difference to the best window over the test targets,
-        taken as independent (Hastie, Tibshirani & Friedman 2009, section 7.10, for folds). It
-        covers the test targets, not the seeds.
+        The standard error is that of the mean difference between the squared errors of the window
+        and of the best window; the test targets count as independent. Variation between training
+        seeds is not included. Hastie, Tibshirani & Friedman (2009, section 7.10) give this rule for
+        the folds of a cross-validation.
         """
         more = self.squared - self.squared[self.best - 1]
         return int((more.mean(axis=1) <= standard_error(more, axis=1)).argmax()) + 1

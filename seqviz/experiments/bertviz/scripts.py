@@ -1,6 +1,7 @@
 """Inline scripts of BertViz's pages (`bertviz.page`), the same on every page.
 
-A separate module without numpy, since the server names them in its policy at startup.
+A separate module without numpy, since the server lists these scripts in its content security policy
+at startup and should not import numpy for that.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ window.bertviz = () => {
 };
 </script>
 """
-# The model view is 970 px wide; in a narrower frame it shrinks, to 60% at most, then it scrolls.
+# The model view is 970 px wide; in a narrower frame it shrinks, but not below 60%; then it scrolls.
 FIT = """<script>
 const fit = () => {
   document.body.style.zoom = Math.max(0.6, Math.min(1, window.innerWidth / %(width)d));
@@ -38,9 +39,9 @@ fit();
 
 
 def scripts() -> tuple[str, ...]:
-    """Return the inline scripts of all pages, as between their tags.
+    """Return the inline scripts of all pages: the texts between `<script>` and `</script>`.
 
-    BertViz's own are read from its files, since its import would import torch.
+    BertViz's own, the last two, are read from its files, since importing it would import torch.
     """
     module_spec = find_spec("bertviz")
     assert module_spec is not None
@@ -53,7 +54,7 @@ def scripts() -> tuple[str, ...]:
 
 
 def drawing(script: str) -> str:
-    """Return BertViz's script reading its data from the block before it."""
+    """Return a script of BertViz that gets its data from `window.bertviz()`, not from its text."""
     head, _, after = script.partition(MARK)
     _, _, tail = after.partition("\n")
     return f"{head}{MARK}bertviz();\n{tail}"

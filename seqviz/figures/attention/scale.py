@@ -82,7 +82,7 @@ def _dimensions(d_k: Int[np.ndarray, "size"], title: str) -> dict[str, Any]:
 
 
 def _upright(softmax_saturation: SoftmaxSaturation, quantity: str, title: str) -> dict[str, Any]:
-    """Return an axis from zero, or decades for the variance, which spans three."""
+    """Return the y axis: linear from zero; logarithmic for the variance, which spans 3 decades."""
     if quantity == "variance":
         return axes.decades(
             np.log10([*softmax_saturation.variance, *softmax_saturation.theory]).ravel(), title

@@ -22,7 +22,7 @@ def accuracy_by_direction(
 
     Args:
         attention_directions: accuracies by direction.
-        baseline: accuracy of the more frequent sentiment.
+        baseline: accuracy of always answering the more frequent sentiment; in the first two panels.
         style: language, theme and scale of the figure.
     """
     label, palette = style.labels("figure.acc_"), style.palette

@@ -181,7 +181,9 @@ class Bridge:
                     self.say(number, "done", answer)
                 elif state == "died":
                     self.say(number, "died")
-                elif state == "version":  # returned by `cluster.train` of any version
+                elif state == "version":
+                    # A node runs another SeqViz. Its answer is its version as plain bytes, which
+                    # `cluster.train` returns in any version.
                     self.say(number, "incompatible", answer.decode())
                 elif state == "cancelled":  # not by this request; the client computes it locally
                     self.say(number, "unavailable", "failed")

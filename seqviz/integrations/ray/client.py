@@ -1,8 +1,8 @@
 """Client of the Ray cluster in the app, with fallback to local computation.
 
 Entry point: `begin`. A request returns as soon as it is known that the cluster will not answer: it
-is disconnected, runs another version, is full, or has taken longer than `SEQVIZ_RAY_SECONDS`.
-Reconnection is automatic, after 1 s at first, then every 10 s.
+is disconnected, runs another version, is full, or has taken longer than `SEQVIZ_RAY_SECONDS` for a
+forward pass. Reconnection is automatic, after 1 s at first, then after up to 10 s (`BACK_OFF`).
 """
 
 from __future__ import annotations
@@ -79,6 +79,10 @@ class Cluster:
 
 class Engine:
     """Connection to the bridge, kept open until `close`.
+
+    Args:
+        address: address of the cluster.
+        patience: maximum seconds for the answer to a forward pass.
 
     Attributes:
         cluster: state of the cluster as last reported.

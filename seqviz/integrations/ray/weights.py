@@ -15,9 +15,10 @@ from seqviz.models.pretrained import Pretrained
 
 
 def share(model: Pretrained) -> Path | None:
-    """Map the model's weights and buffers from a file, which is written if missing; bit for bit.
+    """Replace the model's weights and buffers by the same values, mapped from a file.
 
-    Returns the file; None for a model on a GPU, where each process has a copy.
+    The file is written if missing. The values are equal bit for bit. Returns the file; None for a
+    model on a GPU, where each process has a copy.
     """
     if model.device != "cpu":
         return None

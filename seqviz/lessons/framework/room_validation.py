@@ -53,8 +53,8 @@ def targets(slug: str) -> frozenset[str]:
 def known_goals(payload: object) -> object:
     """Return the existing targets among "lesson/target" entries.
 
-    A payload of another type is returned unchanged. The table of targets thus never holds text of a
-    student.
+    Other entries are dropped, so that the table of targets never holds text of a student. A payload
+    that is not a list is returned unchanged.
     """
     if not isinstance(payload, list):
         return payload
@@ -76,12 +76,14 @@ def known_place(payload: object) -> object:
 def validate_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a "send" or "text" message of a room, reduced to valid settings; others unchanged.
 
-    Unknown settings are dropped, because the teacher could read them in the address bar. In a
-    "send", `text_keys` lists the settings that are texts, and an unknown bench becomes "". A "text"
-    keeps the other settings of its bench only, without their texts.
+    Settings that no control accepts are dropped, because the teacher could read them in the address
+    bar. A "send" gets `text_keys`, the keys of those settings that are texts; an unknown bench
+    becomes "". A "text" has one text for the input `key`: of `values` it keeps the settings of that
+    input's bench that are not texts, and `bench` becomes that bench.
 
     Args:
-        message: a message of a participant, as the `Room` methods take it.
+        message: a message of a participant, as the `Room` methods take it. Without a lesson (str)
+            or without values (dict) it is returned unchanged as well.
 
     Raises:
         UserError: "long_text" for a text over the limit of its input; "bad" for an unknown lesson

@@ -1,10 +1,11 @@
 """Synchronization of device quotas across replicas through Redis.
 
-No request waits for it. Each process counts locally and once per second reports the usage of its
-devices and receives the total of all replicas: the level of the same leaky bucket, drained by the
-clock of Redis. A device that moves between replicas thus has its limits once, within about a
-second. Only a cookie that this process did not issue is looked up immediately, with its page.
-Without Redis each process continues alone and reports its usage when the connection is back.
+Each process counts locally, so that requests do not wait for Redis. Once per second it reports the
+usage of its devices. Redis keeps each leaky bucket for all replicas together, drains it by its own
+clock, and returns the level. A device that moves between replicas thus has one limit, and not one
+per replica, with a delay of about a second. The exception is a cookie that this process did not
+issue: its page waits for one lookup. Without Redis each process continues alone and reports its
+usage when the connection is back.
 
 Redis holds only numbers, under hashes of cookies and addresses. `begin` and `end` are the entries.
 """
@@ -37,9 +38,11 @@ PREFIX = "seqviz:"
 FASTEST = 1e9  # rate per second that stands for no limit
 LARGEST = 1e15  # plausible level; Redis may hold anything
 # KEYS: the account. ARGV: 1 to create a missing account, the replica, its tabs and jobs, then for
-# each bucket the synced total, the total and the rate. A replica that got no response sends the
-# same again, and it counts once. Tabs and jobs of another replica are valid for 5 s, an account for
-# a day.
+# each bucket the replica's total usage at the last response, its total usage now, and the rate.
+# Returns the level of each bucket, then the tabs and jobs of other replicas; false for a missing
+# account that is not created. Redis keeps the total that each replica last reported, so usage that
+# is sent again after a lost response counts once. Tabs and jobs of another replica are valid for
+# 5 s, an account for a day.
 SYNC_SCRIPT = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1e6
@@ -202,7 +205,11 @@ def _at_work() -> Counter[str]:
 
 
 def _dirty_accounts() -> list[ClientQuota]:
-    """Return the quotas with unreported usage or with usage at other replicas."""
+    """Return the quotas to exchange, and remove all others from `clients.spent`.
+
+    Those are the quotas with unreported usage, with jobs here, with open tabs here if the quota is
+    shared, or with tabs or jobs at other replicas.
+    """
     at_work = _at_work()
     existing = run_context.devices() | {*clients.spent}
     due = [item for item in existing if item.key and _is_dirty(item, at_work)]

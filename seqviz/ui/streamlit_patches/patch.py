@@ -1,4 +1,6 @@
-"""`Patch`: a change of Streamlit's private code, applied only where what it needs exists.
+"""`Patch`: a change of Streamlit's private code, applied only to the version in `TESTED`.
+
+A patch is also left out where a name that it needs does not exist.
 
 Each module of this package replaces or uses private names, and its `PATCH` says which and why. No
 module imports them before its patch is applied, so a renamed one breaks nothing: a patch that is
@@ -29,10 +31,11 @@ class Patch:
     """A patch of Streamlit.
 
     Attributes:
-        name: of its module; listed in the log where it is not applied.
+        name: name of the module with this patch; the log lists it where it is not applied.
         needs: private names that it uses, as "module:name" or "module:Class.name".
-        apply: a function that imports what it uses before it replaces anything; or the new value of
-            each name to replace, which is needed as well.
+        apply: a function that imports all it uses before it replaces anything; or a mapping from
+            each name to replace, written as in `needs`, to its new value. These names have to exist
+            like those in `needs`.
         why: consequence of running without the patch, for operators.
     """
 

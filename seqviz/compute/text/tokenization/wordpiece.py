@@ -1,4 +1,4 @@
-"""WordPiece as in BERT: cleaning, lower case, split at spaces and signs, longest match.
+"""WordPiece as in BERT: clean, lower case, split at spaces and punctuation, longest match.
 
 Devlin et al. (2019); the greedy match is that of Google's `tokenization.py`. Every piece keeps its
 position in the original text.
@@ -31,12 +31,12 @@ Letter = tuple[str, int, int]  # normalized character, start and end byte in the
 
 @dataclass(frozen=True)
 class Rung:
-    """One longest-match search in the rest of a word.
+    """Search for the longest token with which the unmatched rest of a word begins.
 
     Attributes:
-        start: start of the rest in the word.
-        tried: prefixes looked up, longest first.
-        is_known: True where the last of them is in the vocabulary.
+        start: index in the word of the first character of the rest.
+        tried: prefixes of the rest in the order looked up, longest first; inside a word with `##`.
+        is_known: True where the last of them is in the vocabulary, which ends the search.
     """
 
     start: int
@@ -191,7 +191,14 @@ class WordPiece:
         )  # fmt: skip
 
     def _lost(self, parts: list[tuple[str, bool]], unknown: bool, decoded: str) -> tuple[str, ...]:
-        """Return the losses of the decoded text; `decoded` has unknown words as normalized."""
+        """Return what decoding loses, any of signs, case, accents, spaces, unknown.
+
+        Args:
+            parts: parts of the text, each with True for a special token.
+            unknown: True where a word is unknown.
+            decoded: decoded text with the normalized word in place of each `UNKNOWN`, so that an
+                unknown word does not count as lost spaces.
+        """
         results = []
         text = "".join(part for part, full in parts if not full)
         if _kept(text) != text:

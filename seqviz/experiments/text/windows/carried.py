@@ -34,7 +34,7 @@ def read_windows(
         rows: rows of a batch.
         characters: number of characters.
         seed: random seed.
-        report: progress callback; receives the share done.
+        report: progress callback; receives the share done as both of its arguments.
     """
     result = load(network)
     anchor = {symbol: k for k, symbol in enumerate(result.symbols)}

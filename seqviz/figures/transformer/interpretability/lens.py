@@ -10,7 +10,8 @@ from seqviz.core.i18n import Text
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales, short
 
 _ROWS = 16  # maximum number of rows
-_LETTERS, _WRITTEN = 7, 8  # maximum number of letters in a cell, and of columns with text
+# Maximum number of letters in a cell, and of columns of a table whose cells have text.
+_LETTERS, _WRITTEN = 7, 8
 
 
 def lens_table(
@@ -72,7 +73,15 @@ def lens_table(
 
 
 def lens_distance(tuned_lens: TunedLens, style: Style = STYLE) -> Figure:
-    """Plot the distance in bits of both lenses from the output by layer, with 95% bands."""
+    """Plot the mean distance in bits of the plain and the fitted lens from the output, by layer.
+
+    The y axis is logarithmic. The bands are 95% confidence intervals, cut below at 0.01 bits; a
+    reference line marks the constant `tuned_lens.alone`.
+
+    Args:
+        tuned_lens: distances of both lenses.
+        style: language, theme and scale of the figure.
+    """
     label, palette = style.labels("figure.lens_"), style.palette
     sheet = Sheet(style)
     layers = np.arange(len(tuned_lens.shift)) - 1
