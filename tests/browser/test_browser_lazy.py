@@ -112,14 +112,13 @@ def test_lazy_load_notebook_includes_all_benches(visit, server, tmp_path):
 @pytest.mark.parametrize("lang", first_only(LANGUAGES))
 def test_lazy_load_jump_to_end_skips_benches_and_keeps_position(visit, lang):
     """A place out of sight is as tall as one in sight, so that the jump arrives where it went."""
-    lesson = visit("vanishing_gradients", {"lang": lang})
+    lesson = visit("ar_fitting", {"lang": lang})
     lesson.rest()
     assert has_arrived(lesson)
     # The second bench may be there: while the page grows it is for a moment near the window.
-    passed = {"pairs", "paths"} & set(lesson.page.evaluate(WAITING))
-    assert "paths" in passed
+    passed = {"fit", "networks"} & set(lesson.page.evaluate(WAITING))
+    assert "networks" in passed
     heights = dict(lesson.page.evaluate(HEIGHTS))
-    heights.pop("race", None)  # the second one, near the window, is as tall as its question
     assert len(heights) >= 4
     assert max(heights.values()) - min(heights.values()) < 2, heights
     end = lesson.page.locator(css_class("go.next")).last
@@ -169,7 +168,7 @@ NEAR = """async () => {
         const look = () => asked.length >= count ? resolve() : requestAnimationFrame(look);
         look();
     });
-    start({ data: { benches: ["seen", "near"], leads: [], whole: "main" },
+    start({ data: { benches: ["seen", "near"], leads: [], whole: "main", predictions: [] },
         parentElement: document.body, setTriggerValue: (_, names) => asked.push(names) });
     await until(1);
     window.dispatchEvent(new Event("scroll"));

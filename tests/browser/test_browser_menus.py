@@ -45,7 +45,7 @@ CONTROLS = {
         ("ar.process.shuffle", switches, "true"),
         ("ar.process.view", presses("radio", "Roots"), "roots"),
     ],
-    "gates": [("ga.one.task", chooses("Parity"), "parity")],
+    "gates": [("ga.one.view", chooses("Sigmoid and answers"), "mask")],
     "vanishing_gradients": [("vg.reach.cells", presses("button", "GRU"), "linear%2Brnn%2Blstm")],
 }
 

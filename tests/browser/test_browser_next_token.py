@@ -265,7 +265,7 @@ def test_filter_order_changes_by_key_button_and_drag(scores):
     bench.lesson.rest()
     bench.shows(temperature="2", order=expected)
     opened_row(bench)
-    bench.page.get_by_role("button", name="reset").click()
+    bench.page.get_by_role("button", name="reset", exact=True).click()
     bench.page.wait_for_function(
         "() => !new URLSearchParams(location.search).has('gp.scores.order')"
     )

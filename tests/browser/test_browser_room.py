@@ -436,7 +436,7 @@ def test_room_bar_reports_unknown_room_and_lesson_still_works(browser, server):
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{server.url}/ar_fitting?room={codes.new(rooms.LETTERS)}&lang=en")
-    expect(page.locator(SHOWN)).to_contain_text("no room with this code", timeout=20_000)
+    expect(page.locator(SHOWN)).to_contain_text("No room with this code", timeout=20_000)
     slider = page.locator(slider_input(PHI))
     expect(slider).to_be_visible()  # a page that still comes is hidden, and nothing has the focus
     slider.press("PageDown")

@@ -193,12 +193,12 @@ def test_join_form_rejects_mistyped_code_without_request(browser, own_server):
     for typed in (code[:2] + letter + code[3:], swapped, ""):
         entry.get_by_role("textbox").fill(typed)
         entry.get_by_role("button", name="Join").click()
-        expect(entry.get_by_role("status")).to_contain_text("A letter of this code is wrong")
+        expect(entry.get_by_role("status")).to_contain_text("One letter of this code is wrong")
     assert request == []
     wide = "".join(chr(ord(item) + 0xFEE0) for item in code)
     entry.get_by_role("textbox").fill(wide.lower())
     entry.get_by_role("button", name="Join").click()
-    expect(entry.get_by_role("status")).to_contain_text("no room with this code")
+    expect(entry.get_by_role("status")).to_contain_text("No room with this code")
     assert len(request) == 1
     context.close()
 

@@ -98,7 +98,7 @@ def test_sketch_curve_by_mouse_keeps_its_axes(visit):
     assert marks_of(sketch) == marks
     sketch.get_by_role("button", name="Set the figure to this").click()
     expect(lesson.page).to_have_url(re.compile(r"vg\.reach\.gain=1\.2"))
-    sketch.get_by_role("button", name="Draw anew").click()
+    sketch.get_by_role("button", name="Draw again").click()
     expect(sketch.locator(".pad")).to_be_visible()
     assert traces(sketch) == 1
     sketch.get_by_role("button", name="Clear").click()

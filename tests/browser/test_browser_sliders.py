@@ -85,7 +85,7 @@ def test_slider_drag_updates_figure_and_commits_at_rest(lesson, visit):
     assert again.geometry(BENCH) == last
     assert read(again) == observed
     assert page.locator(COPY).count() > 0  # the page has drawn nothing anew
-    lesson.by_key("ar.process.footer").get_by_role("button").nth(2).click()
+    lesson.by_key("ar.process.code").get_by_role("button").click()
     page.get_by_role("dialog").locator("code").first.wait_for()
     expect(page.get_by_role("dialog")).to_contain_text(f"simulate(({value},)")
     page.keyboard.press("Escape")

@@ -33,6 +33,7 @@ WRONG = {
     "SEQVIZ_FORWARD_CACHE_MB": "nan",
     "SEQVIZ_CACHE_MB": "0",
     "SEQVIZ_LANGUAGE": "de",
+    "SEQVIZ_GUIDED": "yes",
     "SEQVIZ_SESSION_JOBS": "-1",
     "SEQVIZ_SESSION_SECONDS": "20 s",
     "SEQVIZ_CPU_REFILL": "0",

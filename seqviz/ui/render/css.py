@@ -81,7 +81,9 @@ _PAGE = """
 /* Touch targets have 44 pixels. */
 @media (pointer: coarse) {
   [class*="st-key-bench-"] :is(button:not(.help, .stTooltipHoverTarget), summary,
-    input:not([type="range"], [type="checkbox"], [type="radio"])) {min-height: 2.75rem;}
+    input:not([type="range"], [type="checkbox"], [type="radio"]), label:has([type="radio"])) {
+    min-height: 2.75rem; min-width: 2.75rem;
+  }
   .vega-bind input[type="range"] {min-height: 2.75rem;}
   [class*="st-key-bench-"] button:not(.help, .stTooltipHoverTarget) {min-width: 2.75rem;}
 }

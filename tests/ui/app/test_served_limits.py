@@ -9,7 +9,7 @@ import pytest
 from testing.protocol import ProtocolClient, run_async
 from testing.server import serve
 
-LIMIT = "You have used up the computing time"
+LIMIT = "You have used the computing time"
 TIGHT = {"SEQVIZ_SESSION_SECONDS": "1", "SEQVIZ_CPU_REFILL": "0.01"}
 
 
@@ -89,4 +89,4 @@ def test_queue_notice_repeats_until_figure_is_drawn():
         payload, errors = run_async(lesson())
     assert errors == []
     assert len(payload) > 1
-    assert all("place 1 and" in item for item in payload)
+    assert all("number 1 and" in item for item in payload)

@@ -271,7 +271,7 @@ def test_run_reports_unsupported_bench(client, opened, change):
     say(client, opened, {**RUN, **change})
     until(client, opened, lambda run: run["failed"])
     english, chinese = (json.loads(look(client, opened, lang=item).text) for item in ("en", "zh"))
-    assert "no number for each seed" in english["problem"]
+    assert "no number per seed" in english["problem"]
     assert "不是每个种子都有一个数" in chinese["problem"]
 
 
