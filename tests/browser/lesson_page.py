@@ -87,6 +87,7 @@ class LessonPage:
         AssertionError if none of them was painted under the hand.
         """
         bench = key.rpartition(".")[0]
+        self.slider(key).scroll_into_view_if_needed()
         before = self.page.evaluate(PICTURES, bench)
         self.page.mouse.move(*self.at(key, start))
         self.page.mouse.down()

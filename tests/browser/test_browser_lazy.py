@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from seqviz.content import catalog
 from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.lessons import ar_fitting
 from testing.chromium import css_class
 from tests.tiers import first_only
 
@@ -112,7 +113,8 @@ def test_lazy_load_notebook_includes_all_benches(visit, server, tmp_path):
 @pytest.mark.parametrize("lang", first_only(LANGUAGES))
 def test_lazy_load_jump_to_end_skips_benches_and_keeps_position(visit, lang):
     """A place out of sight is as tall as one in sight, so that the jump arrives where it went."""
-    lesson = visit("ar_fitting", {"lang": lang})
+    # With the course's notes the end is far from the last bench, which would grow there.
+    lesson = visit("ar_fitting", {"lang": lang, "course": "zh5"})
     lesson.rest()
     assert has_arrived(lesson)
     # The second bench may be there: while the page grows it is for a moment near the window.
@@ -120,7 +122,10 @@ def test_lazy_load_jump_to_end_skips_benches_and_keeps_position(visit, lang):
     assert "networks" in passed
     heights = dict(lesson.page.evaluate(HEIGHTS))
     assert len(heights) >= 4
-    assert max(heights.values()) - min(heights.values()) < 2, heights
+    asking = {question.bench for question in ar_fitting.lesson.questions.values()}
+    for group in (heights.keys() & asking, heights.keys() - asking):
+        values = [heights[name] for name in group]
+        assert max(values) - min(values) < 2, heights
     end = lesson.page.locator(css_class("go.next")).last
     end.scroll_into_view_if_needed()
     assert falls_silent(lesson)

@@ -146,7 +146,7 @@ class RoomChip {
     if (type === "wheel" || !isTrusted || !this.room || this.room.isTeacher || !this.isFollowing) return;
     if (type === "keydown" && (["Tab", "Escape"].includes(key) || !target.matches?.(CONTROLS))) return;
     const control = target.closest?.(CONTROLS);
-    if (!control?.closest('[class*="st-key-bench-"]') || control.closest(".seqviz-poll, .seqviz-class-run")) return;
+    if (!control?.closest('[class*="st-key-bench-"]') || control.closest('.seqviz-poll, .seqviz-class-run, [class*="-question"]')) return;
     if (!this.room.state?.place?.values) return;
     this.isFollowing = false;
     for (const { slider } of sliders()) if (slider.commitTimer) slider.move(slider.value, true); // the page hears of it now

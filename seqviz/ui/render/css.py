@@ -28,6 +28,7 @@ _PAGE = """
 /* An off-screen bench is not laid out or painted at every interaction: a quarter of the time. One
    that was never on screen has its placeholder's height, so a jump arrives where it should. */
 [class*="st-key-bench-"] {content-visibility: auto; contain-intrinsic-size: auto 461px;}
+[class*="st-key-bench-"]:has([class*="-question"]) {contain-intrinsic-size: auto 559px;}
 /* The old figure stays until the new one arrives; fading it only costs time. */
 [data-stale="true"] {opacity: 1 !important; transition: none !important;}
 /* During a drag, a copy with the new numbers covers the page's own (drag_overlay.js). */
