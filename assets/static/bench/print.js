@@ -11,7 +11,6 @@ const CONTROLS = [
   ".stCheckbox", ".seqviz-sinusoid .buttons",
 ].join();
 
-const TAB_PANELS = '[data-testid="stTabPanel"]';
 const PENDING = '[class*="st-key-bench-"] :is([class*="st-key-"][class*="-placeholder"], [data-testid="stProgress"])';
 
 const insert = (tag, text, parent, before = null) => {
@@ -56,12 +55,6 @@ function prepareBench(bench) {
   if (row && values.length) insert("p", values.join(" · "), row.parentElement, row);
 }
 
-// A part in a closed tab is printed as well, under its name.
-function prepareTabPanel(panel, index) {
-  const tab = panel.closest(".stTabs").querySelectorAll("[role=tab]")[index];
-  insert("h2", label(tab), panel, panel.firstChild);
-}
-
 function prepareCanvas(canvas) {
   if (!canvas.renderAt) return;
   const image = insert("img", "", canvas.parentElement, canvas);
@@ -77,7 +70,6 @@ export function preparePrint() {
   const [red] = getComputedStyle(document.querySelector(".stApp")).backgroundColor.match(/\d+/g);
   document.documentElement.classList.add("seqviz-print");
   document.documentElement.classList.toggle("seqviz-from-dark", red < 128);
-  document.querySelectorAll(TAB_PANELS).forEach(prepareTabPanel);
   benches.forEach(prepareBench);
   document.querySelectorAll(".seqviz-sinusoid canvas").forEach(prepareCanvas);
   const main = document.querySelector(".stMainBlockContainer > .stVerticalBlock");

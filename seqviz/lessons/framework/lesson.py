@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -122,7 +123,6 @@ class Lesson:
 
     Attributes:
         slug: the lesson's name in its address and its folders.
-        parts: names of benches that stand side by side in tabs, by the name of the tab.
         code: functions whose source the page shows; "module:name" is imported only then.
         benches: benches by name.
         exercises: exercises by name.
@@ -133,7 +133,6 @@ class Lesson:
     """
 
     slug: str
-    parts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     code: tuple[Callable[..., Any] | str, ...] = ()
     benches: dict[str, Bench] = field(default_factory=dict)
     exercises: dict[str, Exercise] = field(default_factory=dict)
@@ -282,12 +281,12 @@ class Bench:
         """The prefix of its widget keys and permalink parameters."""
         return self.lesson.prefix(self.name)
 
-    @property
+    @cached_property
     def questions(self) -> list[Question]:
         """The multiple-choice predictions about this bench."""
         return [item for item in self.lesson.questions.values() if item.bench == self.name]
 
-    @property
+    @cached_property
     def sketches(self) -> list[DrawnPrediction]:
         """The drawn predictions that this bench answers at its defaults."""
         return [
@@ -296,7 +295,7 @@ class Bench:
             if item.bench == self.name and not self._changed(item.values)
         ]
 
-    @property
+    @cached_property
     def veiled_by(self) -> tuple[str, ...]:
         """Keys of the predictions to answer before the bench shows its result."""
         code = self.lesson.record.code

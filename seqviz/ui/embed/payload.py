@@ -128,10 +128,8 @@ def apply_click(embed_request: EmbedRequest, session: Session, x: Any, y: Any) -
 def lesson_link(embed_request: EmbedRequest, origin: str = "") -> str:
     """Return the URL of the bench in its lesson with the same settings."""
     lesson = embed_request.bench.lesson
-    inside = (part for part, names in lesson.parts.items() if embed_request.bench.name in names)
-    parts = {lesson.prefix("part"): part for part in inside}
     present = {"present": "true"} if embed_request.present else {}
-    query = urlencode({**parts, **embed_request.shared, "lang": embed_request.lang, **present})
+    query = urlencode({**embed_request.shared, "lang": embed_request.lang, **present})
     return f"{origin}{base()}/{lesson.slug}?{query}#bench-{embed_request.bench.name}"
 
 

@@ -1,7 +1,7 @@
 """Lazy rendering: the first bench at once, others when the reader scrolls near them.
 
 Half of the work of opening a lesson, and half of a session's memory, went into benches below the
-fold and in closed tabs, which many readers never reach. The browser reports which benches are near
+fold and in closed cards, which many readers never reach. The browser reports which benches are near
 (`assets/static/bench/lazy_load.js`); a rendered bench stays rendered.
 """
 
@@ -31,14 +31,13 @@ class LazyBenches:
         self._slug = slug
         self._begun = False
 
-    def register(self, name: str, is_visible: bool) -> None:
-        """Register a bench; the first visible one is marked as reached.
+    def register(self, name: str) -> None:
+        """Register a bench; the first one is marked as reached.
 
         Args:
             name: of the bench.
-            is_visible: False in a closed tab.
         """
-        if is_visible and not self._begun:
+        if not self._begun:
             self._begun = True
             self.mark_visible([name])
 

@@ -64,8 +64,6 @@ def arrive(slug: str, view: Mapping[str, str]) -> None:
             st.query_params.from_dict(query(slug, view))
         elif left := _left(slug):
             st.query_params.update(left)
-        if declared and entered and f"{declared.record.code}.part" in st.query_params:
-            st.session_state.pop(f"_{declared.record.code}.tabs", None)
     session.page = slug
 
 

@@ -86,7 +86,6 @@ class PageLesson:
         traces: code trace of each rendered bench.
         states: state of each rendered bench.
         placed: benches in page order.
-        part: tab that is open when the page opens.
         requests: priority of benches that the browser has requested.
         render_times: `time.monotonic()` of each bench's last rendering.
         below: container below the last placed bench, if it has steps.
@@ -97,7 +96,6 @@ class PageLesson:
     traces: dict[str, CodeTrace] = field(default_factory=dict)
     states: dict[str, BenchState] = field(default_factory=dict)
     placed: list[str] = field(default_factory=list)
-    part: str = ""
     requests: dict[str, Priority] = field(default_factory=dict)
     render_times: dict[str, float] = field(default_factory=dict)
     below: Any = None
@@ -106,9 +104,6 @@ class PageLesson:
         self.record = self.declared.record
         self.words = LessonWords(self.record.slug, self.text)
         self.lazy = LazyBenches(self.record.slug)
-        self.parts = {
-            bench: part for part, benches in self.declared.parts.items() for bench in benches
-        }
 
     @property
     def benches(self) -> dict[str, type[Any]]:
@@ -164,8 +159,7 @@ class PageLesson:
 
     def permalink(self, bench: str) -> dict[str, str]:
         """Return the query parameters that restore this bench and those that it depends on."""
-        part = {self.prefix("part"): self.parts[bench]} if bench in self.parts else {}
-        return part | {
+        return {
             key: value
             for name in (*self.declared.benches[bench].after, bench)
             for key, value in controls.permalink(self.prefix(name), self.values(name)).items()
@@ -174,30 +168,6 @@ class PageLesson:
     def _address(self, bench: Bench) -> str:
         """Return the URL of a bench with its settings and its current step."""
         return header.address(self.permalink(bench.name) | steps.link(bench))
-
-    def tabs(self) -> dict[str, Any]:
-        """Show the parts of the lesson as tabs; use as `with tabs["name"]:`.
-
-        A link to a bench opens the part that contains it: it names the part, or has settings of a
-        bench.
-        """
-        labels = {part: self.words(f"part.{part}") for part in self.declared.parts}
-        request = st.query_params.get(self.prefix("part"))
-        changed = (
-            self.parts.get(key.removeprefix(f"{self.record.code}.").split(".")[0])
-            for key in st.query_params
-            if key.startswith(f"{self.record.code}.")
-        )
-        request = self.parts.get(request or "", request)  # a link may name a bench
-        first = request if request in labels else next(filter(None, changed), next(iter(labels)))
-        key = f"{self.record.code}.tabs"
-        opened = st.session_state.setdefault(f"_{key}", first)  # later the reader decides
-        self.part = opened
-        return dict(
-            zip(
-                labels, st.tabs(list(labels.values()), default=labels[opened], key=key), strict=True
-            )
-        )
 
     @contextmanager
     def deeper(self, name: str, links: Sequence[str] = ()) -> Iterator[None]:
@@ -230,7 +200,7 @@ class PageLesson:
         """Place a declared bench: its figure and controls, or a placeholder until it is near."""
         bench = self.declared.benches[name]
         self.placed.append(name)
-        self.lazy.register(name, is_visible=self.parts.get(name, self.part) == self.part)
+        self.lazy.register(name)
 
         def run() -> None:
             with run_context.lesson_scope():

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from seqviz.lessons.framework.lesson import Bench
 
 _BENCH = """
-  <div class="bench{parts}">
+  <div class="bench">
     <div class="name">{name}</div>{steps}
     <div class="main{above}"><div class="main-figure"><div class="seqviz-chart"></div></div></div>
     <div><i></i><i></i><i></i></div>
@@ -103,7 +103,6 @@ def undrawn(slug: str, lang: str) -> shell.PrerenderedFigure:
     name = f"{slug}.bench.{first.name}"
     above = (getattr(control, "above", False) for _, control in controls(first.declaration))
     bench = _BENCH.format(
-        parts=" in-part" if first.lesson.parts else "",
         name=html.escape(text(name)) if text.has(name) else "",
         steps=_steps(first, text),
         above=" below-choice" if any(above) else "",

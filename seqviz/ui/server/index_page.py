@@ -67,7 +67,6 @@ body:has(> #seqviz-shell) > #root {{visibility: hidden; opacity: 0;}}
   display: grid; grid-template-columns: calc(72.7273% - 1rem) 1fr; column-gap: 2rem;
   padding: calc(1rem - 1px); border: 1px solid var(--border); border-radius: 8px;
 }}
-#seqviz-shell .in-part {{margin-top: 4.5rem;}}
 #seqviz-shell .name {{grid-column: 1 / -1; font-weight: 600; line-height: 1.2; padding: .68rem 0;}}
 /* As in bench/steps.css. */
 #seqviz-shell .steps {{
