@@ -94,6 +94,7 @@ const isComplete = () =>
 // requestAll: requests all benches that are placeholders.
 export async function print(requestAll) {
   const end = performance.now() + TIMEOUT_MS;
+  document.querySelectorAll(".st-key-sources details:not([open]) > summary").forEach((summary) => summary.click());
   for (let nComplete = 0; nComplete < 3 && performance.now() < end; nComplete = isComplete() ? nComplete + 1 : 0) {
     requestAll();
     await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));

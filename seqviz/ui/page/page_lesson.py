@@ -167,7 +167,8 @@ class PageLesson:
 
     def _address(self, bench: Bench) -> str:
         """Return the URL of a bench with its settings and its current step."""
-        return header.address(self.permalink(bench.name) | steps.link(bench))
+        address = header.address(self.permalink(bench.name) | steps.link(bench))
+        return f"{address}#bench-{bench.name}"
 
     @contextmanager
     def deeper(self, name: str, links: Sequence[str] = ()) -> Iterator[None]:
@@ -486,7 +487,8 @@ class PageLesson:
         """Show the course's notes, sources, links, previous and next lesson."""
         if course.is_on():
             course.notes(self.record.slug, self.text)
-        self.prose("sources")
+        with st.expander(self.text("frame.sources"), icon=":material/menu_book:", key="sources"):
+            self.prose("sources")
         button = f"{self.record.code}.notebook"
         st.download_button(
             self.text("frame.notebook"),

@@ -76,7 +76,8 @@ def iframe(url: str, path: str, title: str) -> str:
 def sibling_address(url: str, path: str) -> str:
     """Return a URL with another last path and the same settings."""
     parts = urlsplit(url)
-    return urlunsplit(parts._replace(path=f"{parts.path.rpartition('/')[0]}/{path}"))
+    path = f"{parts.path.rpartition('/')[0]}/{path}"
+    return urlunsplit(parts._replace(path=path, fragment=""))
 
 
 def frame_of(slug: str, bench: str, text: Text) -> tuple[str, str]:

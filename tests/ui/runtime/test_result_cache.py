@@ -210,7 +210,8 @@ def test_collect_and_freeze_freezes_loaded_objects():
     gc.unfreeze()
     collector.collect_and_freeze()
     assert gc.get_freeze_count() > 10_000
-    assert collector.frozen.count == gc.get_freeze_count()
+    # Threads of other tests may free some objects between the two counts.
+    assert collector.frozen.count == pytest.approx(gc.get_freeze_count(), rel=1e-4)
     assert gc.get_threshold() == collector.THRESHOLDS
 
 

@@ -160,7 +160,8 @@ for lesson in catalog.LESSONS:
     assert not page.exception
 after = {name.partition(".")[0] for name in sys.modules}
 small = {"seqviz", "cachetools", "jaxtyping"}  # some milliseconds
-print(*sorted(after - before - small))
+print(*sorted(after - before - small), flush=True)
+os._exit(0)  # a thread of a library that still runs would abort the interpreter's end
 """
 
 
