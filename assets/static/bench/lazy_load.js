@@ -2,6 +2,7 @@
 // ways (scrolling, a tab, a smaller chart above, a restarted server), so their positions are polled
 // a few times per second, which takes some microseconds.
 
+import { Chapters } from "./chapters.js";
 import { read, recordVisible } from "./progress.js";
 import { isPrintShortcut, preparePrint, print, restoreScreen } from "./print.js";
 import { updateResets } from "./reset.js";
@@ -18,6 +19,7 @@ const requestedAt = new Map(); // bench of the lesson -> when
 let currentHost = null;
 let arrivesUntil = 0; // when the page no longer arrives
 let stop = () => {};
+let chapters = null;
 let progressAt = 0;
 let anchorOf = ""; // the address of which the bench that it names has been gone to
 
@@ -52,6 +54,11 @@ function scrollToAnchor() {
 }
 scrollToAnchor();
 
+function closeChapters() {
+  chapters?.close();
+  chapters = null;
+}
+
 const isPlaceholder = (name) =>
   document.querySelector(`.st-key-bench-${name} [class*="st-key-"][class*="-placeholder"]`) !== null;
 const isRequested = (name) => performance.now() - requestedAt.get(name) < RETRY_MS;
@@ -60,6 +67,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   stop();
   const host = parentElement.host ?? parentElement;
   if (currentHost !== host) {
+    closeChapters();
     requestedAt.clear();
     arrivesUntil = performance.now() + ARRIVAL_MS;
     scrollToAnchor();
@@ -79,15 +87,24 @@ export default function ({ data, parentElement, setTriggerValue }) {
   // A bench with dependents is loaded even after the reader has passed it.
   const marginAbove = (name) => (data.leads.includes(name) ? Infinity : MARGIN_WINDOWS);
   const requestAll = () => request(data.benches);
+  if (data.chapters.length > 1) {
+    chapters ??= new Chapters(host, holdAnchor);
+    chapters.set(data.chapters, data.words);
+  }
   // The button shows a spinner while the notebook is created, which waits for all benches.
   const exportSpinner = `${data.whole} [data-testid="stSpinnerIcon"]`;
   const timer = setInterval(() => {
-    if (!host.isConnected) return stop(); // the reader has gone to another page
+    if (!host.isConnected) { // the reader has gone to another page
+      closeChapters();
+      return stop();
+    }
     updateResets();
     if (performance.now() - progressAt > PROGRESS_MS) {
       progressAt = performance.now();
       recordVisible(data.lesson);
+      chapters?.update(read()[data.lesson] ?? []);
     }
+    chapters?.locate();
     if (document.querySelector(exportSpinner)) return requestAll();
     const marginBelow = performance.now() < arrivesUntil ? 0 : MARGIN_WINDOWS;
     request(data.benches.filter((name) => isNear(name, marginBelow, marginAbove(name))));

@@ -1,9 +1,10 @@
-// Progress on this device: lessons visited, predictions answered, exercises solved, targets
-// reached. It is kept in the browser's storage and never sent. Without storage, or with foreign
+// Progress on this device: lessons visited, predictions answered, figures tried, exercises solved,
+// targets reached. It is kept in the browser's storage and never sent. Without storage, or with foreign
 // content in it, nothing is remembered and everything else works.
 
 const KEY = "seqviz.progress";
 const DONE = /\bst-key-\w+?-((?:predict|exercise|sketch)-\w+)-done\b/; // as ui/page/questions.py names them
+const BENCH = /\bst-key-bench-(\w+)/;
 
 // { slug: [task] }; "visited" is one of the tasks.
 export function read() {
@@ -37,10 +38,19 @@ function record(slug, names) {
   }
 }
 
+// Whether the reader has taken a step of the bench or, where it has none, moved a control.
+function isTried(bench) {
+  if (bench.querySelector(".seqviz-steps")) return bench.querySelector(".seqviz-steps .done") !== null;
+  return bench.querySelector('[class*="-restore"][data-count]') !== null;
+}
+
 // Completed tasks that the page of this lesson shows.
 export function recordVisible(slug) {
   const doneElements = document.querySelectorAll('[class*="st-key-"][class*="-done"]');
   const done = [...doneElements].map((element) => DONE.exec(element.className)?.[1]).filter(Boolean);
   const targets = [...document.querySelectorAll('.seqviz-target[data-reached="true"]')];
-  record(slug, ["visited", ...done, ...targets.map((element) => `target-${element.dataset.target}`)]);
+  const tried = [...document.querySelectorAll('[class*="st-key-bench-"]')]
+    .filter(isTried)
+    .map(({ className }) => `tried-${BENCH.exec(className)?.[1]}`);
+  record(slug, ["visited", ...done, ...tried, ...targets.map((element) => `target-${element.dataset.target}`)]);
 }

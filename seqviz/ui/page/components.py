@@ -78,6 +78,8 @@ def lazy_load(
     on_visible: Callable[[Sequence[str]], None],
     predictions: Sequence[str],
     on_answered: Callable[[Sequence[str]], None],
+    chapters: Sequence[Mapping[str, Any]],
+    words: Mapping[str, str],
 ) -> None:
     """Call `on_visible(names)` when the reader comes near placeholders of benches.
 
@@ -91,6 +93,8 @@ def lazy_load(
         on_visible: renders benches.
         predictions: keys of the predictions that are not answered.
         on_answered: called with those of them that this browser remembers as answered.
+        chapters: name, title and tasks of the benches of the core, for `bench/chapters.js`.
+        words: its labels.
     """
 
     def on_event() -> None:
@@ -99,7 +103,7 @@ def lazy_load(
     def on_remembered() -> None:
         on_answered(_named(key, "answered", predictions))
 
-    _component("bench/lazy_load", "<span></span>", "bench/print")(
+    _component("bench/lazy_load", "<span></span>", "bench/print", "bench/chapters")(
         key=key,
         data=_plain(
             lesson=lesson,
@@ -107,6 +111,8 @@ def lazy_load(
             leads=list(leads),
             whole=f".st-key-{full_text.replace('.', '-')}",
             predictions=list(predictions),
+            chapters=list(chapters),
+            words=dict(words),
         ),
         on_visible_change=on_event,
         on_answered_change=on_remembered,

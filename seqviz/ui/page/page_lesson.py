@@ -15,6 +15,7 @@ from typing import Any
 
 import streamlit as st
 
+from seqviz.content.search_index import plain_title
 from seqviz.core import settings
 from seqviz.core.code_trace import CodeTrace
 from seqviz.core.i18n import Text, sections
@@ -89,6 +90,7 @@ class PageLesson:
         requests: priority of benches that the browser has requested.
         render_times: `time.monotonic()` of each bench's last rendering.
         below: container below the last placed bench, if it has steps.
+        chapters: name, title and tasks of each placed bench of the core, for `bench/chapters.js`.
     """
 
     declared: Lesson
@@ -99,6 +101,7 @@ class PageLesson:
     requests: dict[str, Priority] = field(default_factory=dict)
     render_times: dict[str, float] = field(default_factory=dict)
     below: Any = None
+    chapters: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.record = self.declared.record
@@ -202,6 +205,8 @@ class PageLesson:
         bench = self.declared.benches[name]
         self.placed.append(name)
         self.lazy.register(name)
+        if name in (self.declared.core or self.declared.benches):
+            self._add_chapter(bench)
 
         def run() -> None:
             with run_context.lesson_scope():
@@ -225,6 +230,23 @@ class PageLesson:
             fragment(run, bench.prefix)
             classroom_panel.run_as_class(self.text, bench, self.style, header.presenting())
         self.below = st.container() if bench.steps else None
+
+    def _add_chapter(self, bench: Bench) -> None:
+        """Add a bench of the core to the chapters, with the predictions at it."""
+        predicted = [
+            *(f"predict-{item.name}" for item in bench.questions),
+            *(f"sketch-{item.name}" for item in bench.sketches),
+        ]
+        key = f"{self.record.slug}.bench.{bench.name}"
+        title = plain_title(self.text(key)) if self.text.has(key) else bench.name
+        self.chapters.append(
+            {"name": bench.name, "title": title, "predicted": predicted, "solved": []}
+        )
+
+    def _add_task(self, part: str, task: str) -> None:
+        """Add a task to the chapter of the last placed bench, if that is part of the core."""
+        if self.chapters and self.chapters[-1]["name"] == self.placed[-1]:
+            self.chapters[-1][part].append(task)
 
     def _rank(self, name: str, is_only: bool) -> Priority:
         return self.requests.pop(name, Priority.INTERACTION) if is_only else Priority.PAGE
@@ -439,6 +461,7 @@ class PageLesson:
 
     def exercise(self, name: str) -> None:
         """Show a declared exercise whose numeric answer is checked against a computed one."""
+        self._add_task("solved", f"exercise-{name}")
         with st.container(border=True):
             key = f"{self.record.code}.exercise.{name}"
             request = partial(questions.ask, self.words, key, self.declared.exercises[name])
@@ -446,6 +469,7 @@ class PageLesson:
 
     def sketch(self, name: str) -> None:
         """Show a declared prediction to draw, with its result."""
+        self._add_task("predicted", f"sketch-{name}")
         with st.container(border=True):
             fragment(
                 run_context.lesson_scope()(partial(self._sketch, name)),
@@ -511,6 +535,7 @@ class PageLesson:
             components.lazy_load(
                 key, self.record.slug, tuple(self.placed), leads, button, self._on_visible,
                 self._open_predictions(), self._on_answered,
+                self.chapters, self.text.table("chapters"),
             )  # fmt: skip
 
         fragment(near, key)
