@@ -6,6 +6,10 @@ const COLORS = ["--st-primary-color", "--st-background-color", "--st-text-color"
 const READING_SHARE = 0.4; // of the window: the figure that starts above this line is being read
 
 const create = (name, parent, properties = {}) => parent.appendChild(Object.assign(document.createElement(name), properties));
+// What is polled writes only what has changed: observers of the page would never come to rest.
+const setOnce = (element, name, value) => {
+  if (element.style.getPropertyValue(name) !== value) element.style.setProperty(name, value);
+};
 const benchOf = (name) => document.querySelector(`.st-key-bench-${name}`);
 
 export class Chapters {
@@ -40,11 +44,11 @@ export class Chapters {
   // done: names of the completed tasks of the lesson.
   update(done) {
     const style = getComputedStyle(this.host);
-    COLORS.forEach((name) => this.nav.style.setProperty(name, style.getPropertyValue(name)));
+    for (const name of COLORS) setOnce(this.nav, name, style.getPropertyValue(name));
     this.chapters.forEach((chapter, index) => {
       const parts = this.parts(chapter, new Set(done)), nDone = parts.filter(([, isDone]) => isDone).length;
       const { link, lines } = this.dots[index];
-      link.style.setProperty("--share", nDone / parts.length);
+      setOnce(link, "--share", String(nDone / parts.length));
       link.classList.toggle("complete", nDone === parts.length);
       const text = parts.map(([part, isDone]) => `${isDone ? "✓" : "○"} ${this.words[part]}`).join("  ");
       if (lines.textContent !== text) lines.textContent = text;
@@ -63,12 +67,13 @@ export class Chapters {
   // Mark the chapter that is being read; none where the header is not shown.
   locate() {
     const header = document.querySelector(HEADER);
-    this.nav.hidden = !header || header.getClientRects().length === 0 || document.querySelector(".stDialog") !== null;
+    const isHidden = !header || header.getClientRects().length === 0 || document.querySelector(".stDialog") !== null;
+    if (this.nav.hidden !== isHidden) this.nav.hidden = isHidden;
     const line = READING_SHARE * window.innerHeight;
     const started = this.chapters.map(({ name }) => benchOf(name)).filter((bench) => bench?.getBoundingClientRect().top < line);
     this.dots.forEach(({ link }, index) => {
-      if (index === started.length - 1) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
+      const isCurrent = index === started.length - 1;
+      if (link.hasAttribute("aria-current") !== isCurrent) isCurrent ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current");
     });
   }
 
