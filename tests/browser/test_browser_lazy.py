@@ -173,8 +173,8 @@ NEAR = """async () => {
         const look = () => asked.length >= count ? resolve() : requestAnimationFrame(look);
         look();
     });
-    start({ data: { benches: ["seen", "near"], leads: [], whole: "main", predictions: [], chapters: [] },
-        parentElement: document.body, setTriggerValue: (_, names) => asked.push(names) });
+    start({ data: { benches: ["seen", "near"], leads: [], whole: "main", predictions: [],
+              chapters: [] }, parentElement: document.body, setTriggerValue: (_, names) => asked.push(names) });
     await until(1);
     window.dispatchEvent(new Event("scroll"));
     await until(2);

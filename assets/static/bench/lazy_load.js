@@ -113,7 +113,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const onPrintRequest = (event) => {
     if (!(event.type === "click" ? event.target.closest?.('a[href="#print"]') : isPrintShortcut(event))) return;
     event.preventDefault();
-    print(requestAll);
+    print();
   };
   const listeners = new AbortController();
   const listen = (kind, handler) =>

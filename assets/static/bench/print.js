@@ -91,12 +91,11 @@ const isComplete = () =>
   document.querySelector(PENDING) === null &&
   [...document.querySelectorAll(".seqviz-chart")].every(isPainted);
 
-// requestAll: requests all benches that are placeholders.
-export async function print(requestAll) {
+export async function print() {
   const end = performance.now() + TIMEOUT_MS;
   document.querySelectorAll(".st-key-sources details:not([open]) > summary").forEach((summary) => summary.click());
   for (let nComplete = 0; nComplete < 3 && performance.now() < end; nComplete = isComplete() ? nComplete + 1 : 0) {
-    requestAll();
+    window.dispatchEvent(new Event("beforeprint")); // requests all benches, paints all sketches
     await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
   }
   window.print();
