@@ -174,7 +174,8 @@ NEAR = """async () => {
         look();
     });
     start({ data: { benches: ["seen", "near"], leads: [], whole: "main", predictions: [],
-              chapters: [] }, parentElement: document.body, setTriggerValue: (_, names) => asked.push(names) });
+              chapters: [] }, parentElement: document.body,
+            setTriggerValue: (_, names) => asked.push(names) });
     await until(1);
     window.dispatchEvent(new Event("scroll"));
     await until(2);
