@@ -7,7 +7,7 @@ from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.gpt import generation, next_token
 from seqviz.lessons.gpt.client_payload import ANSWERS
 
-lesson = Lesson("gpt", code=(filtered,))
+lesson = Lesson("gpt", code=(filtered,), core=("scores", "steps", "futures", "likely"))
 
 scores = lesson.bench(
     "scores",
