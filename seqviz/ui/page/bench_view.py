@@ -25,20 +25,16 @@ _WHOLE = 8  # rows; a longer table scrolls
 
 
 def _widths(columns: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    """Return the widths of a table's columns in pixels; the longest takes what is left.
+    """Return the widths of a table's columns in pixels, each by its longest cell.
 
     Without widths all columns grow alike, and the end of the longest is cut off. Chinese characters
     are twice as wide as letters.
     """
-    longest = {
-        name: max(sum(7 if char < "⺀" else 14 for char in str(cell)) for cell in (name, *cells))
-        for name, cells in columns.items()
-    }
-    last = max(longest, key=lambda name: longest[name], default="")
     return {
-        name: st.column_config.Column(width=24 + pixels)
-        for name, pixels in longest.items()
-        if name != last
+        name: st.column_config.Column(
+            width=24 + max(sum(7 if c < "⺀" else 14 for c in str(cell)) for cell in (name, *cells))
+        )
+        for name, cells in columns.items()
     }
 
 
