@@ -87,6 +87,7 @@ body:has(> #seqviz-shell) > #root {{visibility: hidden; opacity: 0;}}
 @media (max-width: 640px) {{#seqviz-shell .steps small {{display: none;}}}}
 #seqviz-shell .main {{height: 420px;}}
 #seqviz-shell .below-choice {{margin-top: 3rem;}}
+#seqviz-shell .below-gloss > .main-figure {{margin-top: 38px;}}
 #seqviz-shell i {{
   display: block; height: .25rem; margin: 2.4rem 0; border-radius: 2px; background: var(--border);
 }}
