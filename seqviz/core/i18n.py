@@ -245,6 +245,8 @@ FORMATS: Mapping[str, Callable[..., str]] = {
     "points": lambda share, digits=3: number(100 * share, digits),  # percentage points
     "signed": lambda value, digits=2: f"{value:+.{digits}f}".replace("-", "−"),
     "fixed": lambda value, digits=2: f"{value:z.{digits}f}".replace("-", "−"),  # "0.00" has no sign
+    # A whole ratio is exact: "3"; "3.00" is rounded.
+    "ratio": lambda value, digits=3: f"{value:,.0f}" if value % 1 == 0 else number(value, digits),
     "fine": lambda share, digits=3: _written(share, Unit("fine share", digits)),
     "log10": format_log10,
     "p": lambda p: unbroken(f"= {p:.3f}" if p >= 0.001 else "< 0.001"),  # with "=" or "<"
@@ -285,6 +287,9 @@ def _written(value: float, unit: Unit) -> str:
             return "–" if math.isnan(value) else f"{number(100 * value, unit.digits)}%"
         case "log10":
             return format_log10(value, unit.digits)
+        case "fixed":
+            plain = abs(value) < 1e7 and unit.digits <= 6
+            return FORMATS["fixed"](value, unit.digits) if plain else number(value)
         case "count" if math.isfinite(value):
             return f"{value:,.0f}"
         case "probability":

@@ -55,7 +55,8 @@ class Unit:
         kind: "number", "share" (0 to 1, displayed in percent), "fine share" (in percent with
             significant digits), "small share" (in percent without trailing zeros: 0.0014%), "log10"
             (the value is a decimal logarithm), "count" (may be infinite), "part" (a pair of counts:
-            part of total), "probability" (three decimals), or "seconds".
+            part of total), "probability" (three decimals), "fixed" (decimals, for values of a known
+            size, of which small ones are nearly 0), or "seconds".
         digits: significant digits of a number, decimals of a share.
         sign: suffix without a space, as in 90°.
     """
@@ -71,6 +72,8 @@ Log10 = Annotated[float, Unit("log10")]
 TwoDigits = Annotated[float, Unit("number", 2)]
 Exact = Annotated[float, Unit("number", 4)]
 VeryExact = Annotated[float, Unit("number", 6)]
+Decimals = Annotated[float, Unit("fixed", 2)]
+Cosine = Annotated[float, Unit("fixed", 3)]
 Degrees = Annotated[float, Unit("number", 3, "°")]
 FineShare = Annotated[float, Unit("fine share")]
 SmallShare = Annotated[float, Unit("small share")]

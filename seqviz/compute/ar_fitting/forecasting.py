@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,7 @@ from seqviz.compute.ar_fitting.process import (
     read_only,
 )
 from seqviz.compute.ar_fitting.sample import checked
-from seqviz.core.units import WholeShare, array_item
+from seqviz.core.units import Decimals, WholeShare, array_item
 from seqviz.stats.intervals import NORMAL_95
 
 
@@ -36,10 +37,18 @@ class Forecast:
     upper: Float[np.ndarray, "step"]
     standard_error: Float[np.ndarray, "step"]
 
-    last = array_item("mean", -1, "The point forecast at the horizon, in the unit of the series.")
+    last = array_item(
+        "mean", -1, "The point forecast at the horizon, in the unit of the series.", Decimals
+    )
 
     @property
-    def last_width(self) -> float:
+    def decimals(self) -> int:
+        """Decimals that mean something: those of the interval's width at three digits."""
+        width = self.last_width
+        return max(0, 2 - math.floor(math.log10(width))) if 0 < width < math.inf else 2
+
+    @property
+    def last_width(self) -> Decimals:
         """Width of the interval at the horizon, in the unit of the series."""
         return float(self.upper[-1] - self.lower[-1])
 

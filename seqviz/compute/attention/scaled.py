@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from seqviz.core.units import Exact, Share, VeryExact
+from seqviz.core.units import Exact, Share
 
 SCALES = ("d_k", "d", "none")
 OPERATORS = ("add", "multiply")
@@ -32,7 +32,7 @@ class AttentionStages:
     weights: Float[np.ndarray, "*head query key"]
     output: Float[np.ndarray, "*batch query d_v"]
 
-    def score_at(self, *index: int) -> VeryExact:
+    def score_at(self, *index: int) -> Exact:
         """Return q · k at [head,] query, key, from 0; without a head where there are none."""
         return float(self.scores[index])
 

@@ -67,7 +67,7 @@ def draw_fan(
     means = None if direct is None else direct.mean
     show.figure(forecast.forecast_fan, past, fan, means, future, level, index=index, unit=unit)
     show.readouts(fan, forecast_h="last", width_h="last_width",
-                  caption={"forecast_h": f"h = {horizon}"})  # fmt: skip
+                  caption={"forecast_h": f"h = {horizon}"}, digits=fan.decimals)  # fmt: skip
     if direct is not None:
         show.readout("difference", fan.distance, direct)
     inside = round(show.readout("inside", fan.covers, future) * horizon)

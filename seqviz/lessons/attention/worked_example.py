@@ -9,13 +9,28 @@ from seqviz.compute.attention.saturation import HEADS, saturation
 from seqviz.figures.attention.scale import QUANTITIES, saturation_lines
 from seqviz.figures.attention.steps import PROJECTIONS, walk_basic, walk_stage
 from seqviz.lessons.attention.notes import compare_walks
-from seqviz.lessons.framework.controls import choice, on, seed, slider, step_slider, toggle, view
+from seqviz.lessons.framework.controls import (
+    Condition,
+    choice,
+    on,
+    seed,
+    slider,
+    step_slider,
+    toggle,
+    view,
+)
 from seqviz.lessons.framework.controls import select_slider as stops
 from seqviz.lessons.framework.show import Show
 
 STAGES = ("embed", "basic", *walkthrough.STAGES[1:])
 WORDS = len(walkthrough.WORDS)
+BASIC = 2  # stage that runs from scores to sums without parameters
 WALKED = ("seed", "d_k", "heads", "scale", "temperature", "operator", "causal", "width", "order")
+
+
+def since(name: str, *more: int) -> Condition:
+    """Return a condition: the stage is the one named, a later one, or one of `more`."""
+    return on(stage=(*more, *range(STAGES.index(name) + 1, len(STAGES) + 1)))
 
 
 @dataclass(frozen=True)
@@ -26,9 +41,8 @@ class WalkthroughParams:
     query: int = slider(1, WORDS, 2)
     key: int = slider(1, WORDS, 3)
     part: str = choice(PROJECTIONS, "query", when=on(stage=STAGES.index("project") + 1))
-    # Both apply at every stage, because the read-outs are those of the whole computation.
-    scale: str = choice(scaled.SCALES, "d_k")
-    causal: bool = toggle(False)
+    scale: str = choice(scaled.SCALES, "d_k", when=since("scale"))
+    causal: bool = toggle(False, when=since("mask", BASIC))
     operator: str = choice(scaled.OPERATORS, "add", when=on(causal=True))
     heads: int = stops((1, 2, 4, 8), 1, more=True)
     head: int = slider(
@@ -42,7 +56,7 @@ class WalkthroughParams:
     d_k: int = stops(
         (1, 2, 4, 8, 16, 32, 64), 16, more=True, when=on(width="full"), unit="dimensions"
     )
-    temperature: float = slider(0.1, 5.0, 1.0, 0.1, more=True)
+    temperature: float = slider(0.1, 5.0, 1.0, 0.1, more=True, when=since("scale", BASIC))
     seed: int = seed(123, more=True)
 
 
@@ -60,11 +74,13 @@ def by_hand(p: WalkthroughParams, show: Show) -> None:
                     picks=("key", "query"))  # fmt: skip
         result, at = walk.attention, (head,)
     show.facts(walk.numbers, name, head, row, note="stage", stage=p.stage, all=len(STAGES))
-    pair = f"{walk.words[row]} · {walk.words[column]}"
-    show.readout("score", result.score_at, *at, row, column, caption=pair)
-    show.readout("weight", result.weight_at, *at, row, column)
-    show.readout("row_sum", result.row_sum, *at, row)
-    show.readout("column_sum", result.column_sum, *at, column)
+    if since("scores", BASIC)({"stage": p.stage}):
+        pair = f"{walk.words[row]} · {walk.words[column]}"
+        show.readout("score", result.score_at, *at, row, column, caption=pair)
+    if since("softmax", BASIC)({"stage": p.stage}):
+        show.readout("weight", result.weight_at, *at, row, column)
+        show.readout("row_sum", result.row_sum, *at, row)
+        show.readout("column_sum", result.column_sum, *at, column)
     if p.causal and p.operator == "multiply":
         show.note("leak", share=result.later(*at))
     compare_walks(p, walk, settings, name, show)

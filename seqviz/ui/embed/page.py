@@ -12,7 +12,7 @@ from seqviz.lessons.framework import markdown
 from seqviz.ui.embed.payload import EmbedPayload
 from seqviz.ui.embed.request import ANSWERED, EmbedRequest
 from seqviz.ui.render.share_link import frame_of
-from seqviz.ui.server.static_files import address, base
+from seqviz.ui.server.static_files import address, base, upright_font
 
 # Preloaded before the page's script requests them: the files of a lesson without Streamlit's.
 SCRIPTS = (
@@ -159,11 +159,10 @@ def title(embed_request: EmbedRequest) -> str:
 
 @cache
 def colors() -> str:
-    """Return the CSS of the app's colors in both themes, as in Streamlit.
+    """Return the CSS of the app's font, and of its colors in both themes, as in Streamlit.
 
-    The app's font is used only where it is installed: it would be an eighth of all bytes, and its
-    arrival would redraw every figure. In English the fallback is the system font, because the
-    quotation marks of a Chinese font are as wide as its characters.
+    In English the fallback is the system font, because the quotation marks of a Chinese font are as
+    wide as its characters.
     """
     light, dark = (
         " ".join(f"{name}: {_option(theme, option)};" for name, option in _NAMES.items())
@@ -172,6 +171,8 @@ def colors() -> str:
     family = st.get_option("theme.font")
     english = f"{family.partition(',')[0]}, system-ui, sans-serif"
     return f"""
+@font-face {{font-family: {family.partition(",")[0]}; font-weight: 200 900;
+  src: url("{upright_font()}") format("woff2")}}
 :root {{--st-font: {family}; color-scheme: light; {light}}}
 :root:lang(en) {{--st-font: {english}}}
 :root[data-theme="dark"] {{color-scheme: dark; {dark}}}
@@ -192,8 +193,9 @@ def _links(is_rendered: bool, component: str) -> str:
         is_rendered: the figure needs the drawing library.
         component: name of a client component, which has its own stylesheet; or empty.
     """
+    font = f'<link rel="preload" as="font" type="font/woff2" crossorigin href="{upright_font()}">\n'
     early = "".join(f'<link rel="modulepreload" href="{address(script)}">\n' for script in SCRIPTS)
     names = (*STYLES, f"figures/{component}.css") if component else STYLES
     library = f'<link rel="preload" as="script" href="{address("plotly.min.js")}">\n'
     styles = "".join(f'<link rel="stylesheet" href="{address(name)}">\n' for name in names)
-    return styles + (library if is_rendered else "") + early
+    return font + styles + (library if is_rendered else "") + early

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -22,6 +22,20 @@ from seqviz.ui.render.clicks import apply_browser_values, on_pick
 
 ICONS = {"hint": ":material/arrow_forward:"}
 _WHOLE = 8  # rows; a longer table scrolls
+
+
+def _widths(columns: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """Return the widths of a table's columns in pixels, each by its longest cell.
+
+    Without widths all columns grow alike, and the end of the longest is cut off. Chinese characters
+    are twice as wide as letters.
+    """
+    return {
+        name: st.column_config.Column(
+            width=24 + max(sum(7 if c < "⺀" else 14 for c in str(cell)) for cell in (name, *cells))
+        )
+        for name, cells in columns.items()
+    }
 
 
 @dataclass
@@ -99,7 +113,8 @@ class BenchView:
                 key = f"{self.prefix}.{item.name}"
                 count = max(map(len, columns.values()), default=0)
                 tall = 38 + 35 * count if count <= _WHOLE else 260
-                st.dataframe(columns, key=key, hide_index=True, height=tall)
+                st.dataframe(columns, key=key, hide_index=True, height=tall,
+                             column_config=_widths(columns))  # fmt: skip
             case items.TokenPicker():
                 self._pieces(item)
             case items.Download():

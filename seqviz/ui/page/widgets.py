@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from seqviz.content.glosses import gloss
 from seqviz.core.i18n import Text, escape_markdown
 from seqviz.lessons.framework.control_schema import (
     active_controls,
@@ -145,6 +146,8 @@ def draw(
             position = after
         with position:
             values[name] = _widget(control, prefix, name, text, words, names, values)
+            if isinstance(control, TextInput) and (chinese := gloss(values[name], text.lang)):
+                st.caption(chinese)
             if name in invalid and values[name] == control.default:
                 label = words(name)[0]
                 st.caption(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from seqviz import lessons
 from seqviz.content import catalog
+from seqviz.content.glosses import gloss
 from seqviz.core.i18n import LANGUAGES, Text
 from seqviz.lessons.framework.controls import controls
 from seqviz.lessons.framework.host import PendingError
@@ -101,11 +102,13 @@ def undrawn(slug: str, lang: str) -> shell.PrerenderedFigure:
     first, text = _first(slug), Text(lang)
     key = f".st-key-bench-{first.name}"
     name = f"{slug}.bench.{first.name}"
-    above = (getattr(control, "above", False) for _, control in controls(first.declaration))
+    above = [control for _, control in controls(first.declaration)
+             if getattr(control, "above", False)]  # fmt: skip
+    has_gloss = any(gloss(str(control.default), lang) for control in above)
     bench = _BENCH.format(
         name=html.escape(text(name)) if text.has(name) else "",
         steps=_steps(first, text),
-        above=" below-choice" if any(above) else "",
+        above=" below-choice" * bool(above) + " below-gloss" * has_gloss,
     )
     selector = f"{key} :is(.main-svg, .seqviz-sinusoid canvas)"
     payload = {"figure_selector": selector, "bench_selector": key}

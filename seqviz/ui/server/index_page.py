@@ -11,10 +11,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-import re
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
@@ -46,7 +44,7 @@ STYLE = """
 # Layout and colors of the shell that is shown until the page is rendered.
 FIRST = """
 @font-face {{font-family: "Source Sans"; font-weight: 200 900;
-  src: url("./{font}") format("woff2");}}
+  src: url("{font}") format("woff2");}}
 #seqviz-shell {{
   position: absolute; inset: 0; z-index: 1; overflow: hidden; box-sizing: border-box;
   font: 400 1rem/1.6 {family};
@@ -89,6 +87,7 @@ body:has(> #seqviz-shell) > #root {{visibility: hidden; opacity: 0;}}
 @media (max-width: 640px) {{#seqviz-shell .steps small {{display: none;}}}}
 #seqviz-shell .main {{height: 420px;}}
 #seqviz-shell .below-choice {{margin-top: 3rem;}}
+#seqviz-shell .below-gloss > .main-figure {{margin-top: 38px;}}
 #seqviz-shell i {{
   display: block; height: .25rem; margin: 2.4rem 0; border-radius: 2px; background: var(--border);
 }}
@@ -228,9 +227,7 @@ class IndexPageMiddleware:
 @cache
 def _first_style() -> str:
     """Return the style of the shell in the theme's colors, which Streamlit's scripts set later."""
-    index = (Path(st.__file__).parent / "static" / "index.html").read_text("utf-8")
-    (font,) = re.findall(r"static/media/SourceSansVF-Upright[^\"]+", index)
-    style = FIRST.format(font=font, family=st.get_option("theme.font"))
+    style = FIRST.format(font=static_files.upright_font(), family=st.get_option("theme.font"))
     for theme in ("light", "dark"):
         page, text, border, colors = (st.get_option(f"theme.{theme}.{name}") for name in (
             "backgroundColor", "textColor", "borderColor", "chartCategoricalColors"

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,6 +80,14 @@ def address(name: str) -> str:
         name: path in `assets/static`.
     """
     return f"{base()}{OURS}{digest() + '/' if SERVED.on else ''}{name}"
+
+
+@cache
+def upright_font() -> str:
+    """Return the URL of the app's font, under which the server sends its subset."""
+    index = (Path(st.__file__).parent / "static" / "index.html").read_text("utf-8")
+    (font,) = re.findall(r"static/media/SourceSansVF-Upright[^\"]+", index)
+    return f"{base()}/{font}"
 
 
 @cache

@@ -17,6 +17,7 @@ from seqviz.compute.recurrent.wirings.graph import CELLS, ENTER, READ, WIRINGS, 
 from seqviz.compute.recurrent.wirings.notations import NOTATIONS, all_written, swapped
 from seqviz.compute.recurrent.wirings.order import orders, pieces
 from seqviz.core.errors import UserError
+from seqviz.core.units import unbroken
 
 EVERY = tuple(
     WiringGraph(cell, layers, both, enter, read, 5, 3)
@@ -67,17 +68,27 @@ def test_inputs_pads_zeros_and_parses_unicode_signs():
     np.testing.assert_array_equal(step.inputs("", 1, 2), [[0], [0]])
 
 
-@pytest.mark.parametrize("text", ["", "a", "1 2; 3", "nan", "inf", "101", ";", "1e999", "1 <b>"])
+@pytest.mark.parametrize("text", ["", "a", "nan", "inf", "101", ";", "1e999", "1 <b>"])
 def test_matrix_rejects_malformed_text(text):
     with pytest.raises(UserError) as refused:
         step.matrix(text, "W_h")
     assert refused.value.code == "no_matrix"
 
 
+def test_matrix_and_cell_name_the_row_and_the_shape_that_do_not_fit():
+    with pytest.raises(UserError) as refused:
+        step.matrix("1 2; 3", "W_h")
+    assert refused.value.code == "uneven_rows"
+    assert refused.value.details == {"name": "W_h", "row": 2, "found": 1, "first": 2}
+    with pytest.raises(UserError, match="must be square") as refused:
+        step.cell("1 2 3; 4 5 6", "1; 1", "0 0", "1 1")
+    assert refused.value.code == "not_square"
+    assert refused.value.details["shape"] == unbroken("2 × 3")
+
+
 @pytest.mark.parametrize(
     ("texts", "name", "code"),
     [
-        (("1 2", "1", "0", "1"), "W_h", "shapes"),
         (("1 0; 0 1", "1", "0 0", "1 1"), "W_x", "shapes"),
         (("1 0; 0 1", "1; 1", "0", "1 1"), "b", "shapes"),
         (("1 0; 0 1", "1; 1", "0; 0", "1"), "W_y", "shapes"),

@@ -111,7 +111,7 @@ def test_word_inputs_reject_text_without_words(text):
     ):  # fmt: skip
         with pytest.raises(UserError) as refused:
             request()
-        assert refused.value.code in ("no_word", "few_words")
+        assert refused.value.code in ("no_word", "few_words", "few_known_words")
 
 
 def test_word_inputs_reject_invalid_words_and_truncate_long_texts():
@@ -129,6 +129,13 @@ def test_word_inputs_reject_invalid_words_and_truncate_long_texts():
         assert refused.value.code == code
     assert tables.words_of("שלום king " * 120_000) == ("שלום", "king")
     assert len(tables.in_a_row("人咬狗" * 400_000)) == tables.MAX_LIST_WORDS
+
+
+def test_map_names_the_words_that_its_table_lacks():
+    with pytest.raises(UserError) as refused:
+        maps.project("bundled", "king qqq queen wwwww", "pca")
+    assert refused.value.code == "few_known_words"
+    assert refused.value.details == {"least": maps.FEWEST, "unknown": "qqq, wwwww"}
 
 
 def test_two_readings_match_in_table_and_differ_after_positions(minilm):

@@ -126,8 +126,16 @@ def test_weight_exercise_accepts_hint_formula():
 
 SENTENCES = [
     ("by_hand", {"stage": 8}, {"stage": 8, "temperature": 0.1}),
-    ("by_hand", {"order": "reversed"}, {"order": "reversed", "causal": True}),
-    ("by_hand", {"scale": "d"}, {"scale": "d", "heads": 4, "width": "split"}),
+    (
+        "by_hand",
+        {"stage": 9, "order": "reversed"},
+        {"stage": 9, "order": "reversed", "causal": True},
+    ),
+    (
+        "by_hand",
+        {"stage": 9, "scale": "d"},
+        {"stage": 9, "scale": "d", "heads": 4, "width": "split"},
+    ),
     ("by_hand", {"stage": 3, "heads": 2}, {"stage": 3, "heads": 8}),
     ("scale", {}, {"size": "big"}),
     ("real", {}, {"layer": 5, "head": 11}),

@@ -141,8 +141,9 @@ def matrix(text: str, name: str) -> Float[np.ndarray, "row column"]:
         name: name of the matrix for the messages; the inputs "x" may have any size.
 
     Raises:
-        UserError: "no_matrix" for rows of unequal length or a part that is not a number up to 100,
-            "large_matrix" for more than 3 rows or columns, and for a comma between two digits.
+        UserError: "no_matrix" for a part that is not a number up to 100, "uneven_rows" for rows of
+            unequal length, "large_matrix" for more than 3 rows or columns, and for a comma between
+            two digits.
     """
     lines = typed.cut(typed.without_decimal_commas(text), ";")
     rows = [" ".join(typed.cut(line, ",")).split() for line in lines if line.strip()]
@@ -150,9 +151,13 @@ def matrix(text: str, name: str) -> Float[np.ndarray, "row column"]:
         values = [[typed.number(item) for item in row] for row in rows]
     except ValueError:
         values = []
-    fits = values and len({len(row) for row in values}) == 1
-    if not fits or not all(abs(v) <= _LARGEST for row in values for v in row):
+    if not values or not all(abs(v) <= _LARGEST for row in values for v in row):
         raise UserError("no_matrix", f"{name} is no matrix of numbers from -100 to 100.", name=name)
+    for row, items in enumerate(values[1:], 2):
+        if len(items) != (first := len(values[0])):
+            raise UserError("uneven_rows", f"Row {row} of {name} has {len(items)} numbers, the "
+                            f"first row has {first}.", name=name, row=row, found=len(items),
+                            first=first)  # fmt: skip
     if name != "x" and max(len(values), len(values[0])) > MAX_UNITS:
         raise UserError("large_matrix", f"{name} has more than {MAX_UNITS} rows or columns.",
             name=name,
@@ -170,7 +175,7 @@ def cell(recurrent: str, inputs: str, bias: str, output: str) -> CellWeights:
         output: W_yh.
 
     Raises:
-        UserError: errors of `matrix`, "shapes" where shapes do not fit.
+        UserError: errors of `matrix`, "not_square" for W_hh, "shapes" where shapes do not fit.
     """
     w_hh, w_hx, b, w_yh = (
         matrix(text, name)
@@ -179,7 +184,10 @@ def cell(recurrent: str, inputs: str, bias: str, output: str) -> CellWeights:
         )
     )  # fmt: skip
     units = len(w_hh)
-    targets = (("W_h", w_hh.shape[1], w_hh), ("W_x", len(w_hx), w_hx), ("b", b.size, b),
+    if units != w_hh.shape[1]:
+        shape = unbroken(" × ".join(map(str, w_hh.shape)))
+        raise UserError("not_square", f"W_h is {shape}; it must be square.", shape=shape)
+    targets = (("W_x", len(w_hx), w_hx), ("b", b.size, b),
               ("W_y", w_yh.shape[1], w_yh))  # fmt: skip
     for name, result, item in targets:
         if result != units:

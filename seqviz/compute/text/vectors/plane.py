@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from seqviz.core import deprecated
-from seqviz.core.units import Fraction, Share
+from seqviz.core.units import Cosine, Fraction, Share
 from seqviz.stats.facts import Facts
 
 PROJECTIONS = ("axes", "pca", "mds")
@@ -35,7 +35,7 @@ class Placed:
     projection: str
     ends: tuple[tuple[str, str], ...]
     shares: Float[np.ndarray, "2"]
-    slant: float
+    slant: Cosine
     dimensions: int
     unknown: tuple[str, ...]
     split: tuple[str, ...]

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from seqviz.core.units import Cosine
 from seqviz.stats.facts import Facts
 from seqviz.stats.proportions import Paired, Proportion, mcnemar, proportion, shares
 
@@ -85,7 +86,7 @@ class Ranked:
     words: tuple[str, ...]
     cosines: Float[np.ndarray, "rank"]
     of: int
-    between: float
+    between: Cosine
 
     @property
     def first(self) -> str:
@@ -98,7 +99,7 @@ class Ranked:
         return next(word for word in self.words if word not in self.query)
 
     @property
-    def top(self) -> float:
+    def top(self) -> Cosine:
         """Cosine of `first_new`."""
         return float(self.cosines[self.words.index(self.first_new)])
 

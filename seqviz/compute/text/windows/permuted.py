@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.seeded import seeded
-from seqviz.core.units import Share, array_item
+from seqviz.core.units import Cosine, Share, array_item
 from seqviz.stats import proportions
 from seqviz.stats.estimate import Estimate, mean_ci
 from seqviz.stats.facts import Facts
@@ -71,7 +71,7 @@ class Permuted:
     both_difference = array_item(
         "difference", 0, "Where ids and rows move together; 0: equal bits."
     )
-    ids_cosine = array_item("cosine", 1, "Where the ids alone are new.")
+    ids_cosine = array_item("cosine", 1, "Where the ids alone are new.", Cosine)
     ids_positive = array_item("positive", 1, "Where the ids alone are new.", Share)
 
     def moved(self) -> int:
@@ -182,8 +182,8 @@ class Listed:
     closeness: Float[np.ndarray, "row"]
     matches: int
     size: int
-    neighbors: float
-    pairs: float
+    neighbors: Cosine
+    pairs: Cosine
 
     @property
     def apart(self) -> float:

@@ -16,6 +16,7 @@ from seqviz.models import texts
 
 NEAREST = 8
 FEWEST = 3
+_NAMED, _LONGEST = 5, 20  # unknown words that a message names, and their characters
 
 
 def project(
@@ -40,15 +41,21 @@ def project(
 
     Raises:
         ValueError: unknown projection.
-        UserError: "few_words", "axis_words", "unknown_word" or "no_word".
+        UserError: "few_words", "few_known_words", "axis_words", "unknown_word" or "no_word".
     """
     if projection not in PROJECTIONS:
         raise ValueError(f"The projection is one of {', '.join(PROJECTIONS)}, not {projection!r}.")
     result = {word: vector(source, word) for word in words_of(text)}
     existing = {word: item for word, item in result.items() if item is not None}
+    missing = tuple(word for word, item in result.items() if item is None)
     if len(existing) < FEWEST:
-        raise UserError("few_words", f"Write at least {FEWEST} words that are known here.",
-                      least=FEWEST)  # fmt: skip
+        sentence = f"Write at least {FEWEST} words that are known here."
+        if not missing:
+            raise UserError("few_words", sentence, least=FEWEST)
+        unknown = ", ".join([word[:_LONGEST] for word in missing[:_NAMED]])
+        unknown += ", …" if len(missing) > _NAMED else ""
+        raise UserError("few_known_words", f"{sentence} Unknown: {unknown}.", least=FEWEST,
+                        unknown=unknown)  # fmt: skip
     rows = np.stack([item for item, _ in existing.values()])
     moved = table(source).moved(rows, centered)
     cosines = plane.cosine_matrix(moved)
@@ -68,7 +75,7 @@ def project(
         positions, shares = plane.classical(np.arccos(cosines))
     return Placed(
         tuple(existing), positions, cosines, projection, ends, shares, slant, rows.shape[1],
-        tuple(word for word, item in result.items() if item is None),
+        missing,
         tuple(word for word, (_, pieces) in existing.items() if pieces > 1),
     )  # fmt: skip
 
