@@ -51,13 +51,13 @@ lesson.step("effect", "shuffle", {"how": "shuffled"}, [0, "figure.pos_scheme_non
 lesson.step("effect", "strength", {"how": "shuffled", "strength": 0.0}, [0, 1, 2])
 
 lesson.step("simple", "digits", {"view": "digits"}, [0, 1])
-lesson.step("simple", "long", {"view": "demands", "words": 128}, ["figure.pos_code_number"])
+lesson.step("simple", "long", {"view": "demands", "words": 128}, [0, 4, 8])
 
 lesson.step("waves", "small", {"base": 10.0}, [0])
 lesson.step("waves", "large", {"base": 1_000_000.0}, [0])
 
 lesson.step("schemes", "shift", {"view": "shift"}, [0])
-lesson.step("schemes", "far", {"view": "rotary", "key": 1000}, [18])
+lesson.step("schemes", "far", {"view": "rotary", "key": 1000}, [*range(15), 18])
 lesson.step("schemes", "alibi", {"view": "alibi"}, [Trace(1, "y2")])
 
 lesson.step("distance", "rotation", {"view": "rotation"}, [0, 1])

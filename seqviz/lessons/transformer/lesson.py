@@ -64,7 +64,7 @@ lesson.step("steps", "dropout", {"step": 10, "dropout": 0.1}, [0])
 lesson.step("norms", "added", {"given": "all", "row": 1, "feature": 1, "added": 5.0}, [1, 2])
 lesson.step("norms", "alone", {"given": "word"}, [1, 2])
 
-lesson.step("account", "against", {"target": "", "against": " London"}, [1])
+lesson.step("account", "against", {"target": "", "against": " London"}, [1, 3])
 lesson.step("account", "last", {"part": 61}, [2, 3])
 
 REMOVED = {"view": "own", "model": interpretability.DECODER}
