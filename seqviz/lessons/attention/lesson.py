@@ -7,6 +7,8 @@ import numpy as np
 from seqviz.compute.attention import patterns, scaled
 from seqviz.lessons.attention import heads, interventions, worked_example
 from seqviz.lessons.framework.lesson import Lesson
+from seqviz.lessons.framework.model_controls import DEFAULT
+from seqviz.lessons.framework.steps import Cell
 from seqviz.models import attention_hook
 
 lesson = Lesson(
@@ -47,3 +49,33 @@ lesson.question(
 )  # fmt: skip
 lesson.question("pronoun", "real", at={"view": "head"}, also=("apart", "trials"))
 lesson.question("ablate", "ablate", at={"view": "each"})
+
+MASKED = {"stage": 7, "causal": True}
+lesson.step("by_hand", "mixture", {"stage": 8, "query": 2, "key": 5}, [0, 1])
+lesson.step("by_hand", "mask", MASKED, [2])
+lesson.step("by_hand", "multiply", {**MASKED, "operator": "multiply"}, [2])
+
+lesson.step("scale", "largest", {"quantity": "largest"}, [0, 1])
+lesson.step("scale", "gradient", {"quantity": "gradient"}, [0, 1])
+lesson.step("scale", "temperature", {"quantity": "entropy", "temperature": 0.1}, [1, 3])
+
+# Names the text, so that the cell is the one of "it" (token 10) and "animal" (token 3).
+PRONOUN = {"view": "head", "layer": 3, "head": 1, "query": 10, "key": 3}
+WIDE = "The animal did not cross the street because it was too wide."
+READ = {"model": DEFAULT, "encoder": heads.ENCODER_TEXT, "other": ""}
+lesson.step("real", "pronoun", {**READ, **PRONOUN}, [Cell(3, 10)])
+lesson.step("real", "wide", {**READ, **PRONOUN, "encoder": WIDE}, [Cell(3, 10), Cell(8, 10)])
+lesson.step("real", "values", {"view": "mosaic", "by": "value"}, [0])
+
+LAYER_5 = " ".join(f"5.{head}" for head in range(12))
+lesson.step("ablate", "each", {"view": "each"}, [1])
+lesson.step("ablate", "layer", {"view": "switches", "off": LAYER_5}, [1])
+
+lesson.step("apart", "chain", {"view": "chain"}, [3])
+lesson.step("apart", "value", {"view": "chain", "by": "value"}, [2, 3])
+
+lesson.step("trials", "other", {"view": "pronoun", "layer": 5, "head": 11}, [1, 2, 3])
+lesson.step("trials", "previous", {"view": "previous", "layer": 0, "head": 2}, [1, 3])
+
+lesson.step("masks", "padding", {"kind": "own", "pads": 4, "told": False}, [1])
+lesson.step("masks", "window", {"kind": "window"}, [0])

@@ -5,7 +5,9 @@ from __future__ import annotations
 from seqviz.compute.bert_accuracy import corruption
 from seqviz.experiments.bert_accuracy import heads
 from seqviz.lessons.bert_accuracy import attended_tokens, fine_tuning, masked_tokens, systems
+from seqviz.lessons.bert_accuracy.encoders import FILMS
 from seqviz.lessons.framework.lesson import Lesson
+from seqviz.lessons.framework.steps import Trace
 from seqviz.stats import proportions
 from seqviz.stats.estimate import share_ci
 
@@ -68,3 +70,33 @@ lesson.question("direction", "looks", also=("compare",))
 lesson.question(
     "rate", "heads", at={"feature": "pooler", "head_rate": 1e-5, "texts": True}, also=("compare",)
 )
+
+lesson.step("guess", "word", {"text": FILMS, "place": 2}, [0])
+lesson.step("guess", "replaced", {"text": FILMS, "place": 6}, [0, 1])
+
+lesson.step("knife", "half", {"view": "class", "share": 50}, [0])
+ALL = {"view": "class", "share": 50, "all_lines": True}
+lesson.step("knife", "controls", ALL, ["figure.acc_order_deleted", "figure.acc_order_adapted"])
+lesson.step("knife", "own", {"view": "own"}, [0])
+
+lesson.step("padding", "long", {"view": "accuracy", "length": 256}, [0, 2])
+lesson.step("padding", "attention", {"view": "on_pads"}, [0, 2])
+lesson.step("padding", "left", {"view": "accuracy", "side": "left"}, [0, 1])
+
+lesson.step("looks", "cls", {"view": "class", "feature": "cls"}, [0, 1])
+lesson.step("looks", "own", {"view": "own"}, [0, 1, 2])
+
+lesson.step("fill", "few", {"view": "share", "selected": 5}, [0])
+lesson.step("fill", "many", {"view": "share", "selected": 80}, [0])
+
+lesson.step("heads", "rate", {"feature": "pooler", "head_rate": 1e-5}, [Trace(18, "y2")])
+lesson.step("heads", "cls", {"feature": "cls"}, [Trace(18, "y2")])
+
+lesson.step("tune", "lora", {"regime": "lora"}, [Trace(3, "y2")])
+lesson.step("tune", "top", {"regime": "top"}, [Trace(3, "y2")])
+
+lesson.step("count", "lora", {"regime": "lora"}, [0])
+lesson.step("count", "all", {"regime": "all"}, [0])
+
+lesson.step("compare", "paired", {"view": "paired", "sentences": 2000}, [0])
+lesson.step("compare", "hundred", {"view": "paired", "sentences": 100}, [0])

@@ -7,6 +7,7 @@ import math
 from seqviz.compute.positions import order, relative, rotary, sinusoidal
 from seqviz.compute.positions.sinusoidal import encoding
 from seqviz.lessons.framework.lesson import Lesson
+from seqviz.lessons.framework.steps import Trace
 from seqviz.lessons.positions import learned_table, position_codes, score_schemes, word_order
 
 lesson = Lesson(
@@ -44,3 +45,20 @@ lesson.question("binary", "simple")
 lesson.question("shift", "schemes", at={"view": "shift"})
 lesson.question("neighbors", "distance")
 lesson.question("copy", "task")
+
+lesson.step("effect", "mask", {"view": "moved", "causal": True}, ["figure.pos_scheme_none"])
+lesson.step("effect", "shuffle", {"how": "shuffled"}, [0, "figure.pos_scheme_none"])
+lesson.step("effect", "strength", {"how": "shuffled", "strength": 0.0}, [0, 1, 2])
+
+lesson.step("simple", "digits", {"view": "digits"}, [0, 1])
+lesson.step("simple", "long", {"view": "demands", "words": 128}, [0, 4, 8])
+
+lesson.step("waves", "small", {"base": 10.0}, [0])
+lesson.step("waves", "large", {"base": 1_000_000.0}, [0])
+
+lesson.step("schemes", "shift", {"view": "shift"}, [0])
+lesson.step("schemes", "far", {"view": "rotary", "key": 1000}, [*range(15), 18])
+lesson.step("schemes", "alibi", {"view": "alibi"}, [Trace(1, "y2")])
+
+lesson.step("distance", "rotation", {"view": "rotation"}, [0, 1])
+lesson.step("distance", "clocks", {"view": "clocks"}, [3, 4])

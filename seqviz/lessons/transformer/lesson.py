@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from seqviz.experiments.transformer import functional
 from seqviz.lessons.framework.lesson import Lesson
+from seqviz.lessons.framework.steps import Trace
 from seqviz.lessons.transformer import block, interpretability
 
 lesson = Lesson(
@@ -55,3 +56,34 @@ lesson.question("shift", "pair", at={"kind": "unshifted"})
 lesson.question("copies", "induction", at={"off": 1})
 lesson.question("deep", "depths", at={"view": "training"})
 lesson.question("bill", "bill")
+
+lesson.step("steps", "hidden", {"step": 8}, [0])
+lesson.step("steps", "norm", {"step": 7}, [0])
+lesson.step("steps", "dropout", {"step": 10, "dropout": 0.1}, [0])
+
+lesson.step("norms", "added", {"given": "all", "row": 1, "feature": 1, "added": 5.0}, [1, 2])
+lesson.step("norms", "alone", {"given": "word"}, [1, 2])
+
+lesson.step("account", "against", {"target": "", "against": " London"}, [1, 3])
+lesson.step("account", "last", {"part": 61}, [2, 3])
+
+REMOVED = {"view": "own", "model": interpretability.DECODER}
+lesson.step("remove", "residual", {**REMOVED, "change": "residual"}, [0])
+lesson.step("remove", "attention", {**REMOVED, "change": "attention"}, [0])
+lesson.step("remove", "many", {"view": "many", "change": "skip"}, [0])
+
+lesson.step("pair", "unshifted", {"kind": "unshifted"}, [0])
+lesson.step("pair", "chinese", {"view": "chinese"}, [1])
+
+OWN = {"view": "own", "model": interpretability.DECODER}
+lesson.step("lens", "fitted", {**OWN, "reading": "fitted"}, [1, 2])
+lesson.step("lens", "reviews", {"view": "reviews"}, ["figure.lens_plain", "figure.lens_fitted"])
+
+lesson.step("induction", "one", {"view": "sequences", "off": 1}, [4, 6])
+lesson.step("induction", "more", {"view": "sequences", "off": 16}, [4, 6])
+
+lesson.step("depths", "training", {"view": "training"}, [Trace(2, "y"), Trace(4, "y")])
+lesson.step("depths", "signal", {"view": "signal"}, [3, 5, 7])
+
+lesson.step("bill", "operations", {"view": "operations", "tokens": 4096}, [0, 2])
+lesson.step("bill", "cache", {"view": "cache", "tokens": 4096}, [2, 3])
