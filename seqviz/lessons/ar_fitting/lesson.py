@@ -7,7 +7,11 @@ from seqviz.lessons.ar_fitting import estimation, forecast, measured_series, ser
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.framework.steps import Axis, Trace
 
-lesson = Lesson("ar_fitting", code=(ar.simulate, ar.fit, ar.forecast_recursive))
+lesson = Lesson(
+    "ar_fitting",
+    code=(ar.simulate, ar.fit, ar.forecast_recursive),
+    core=("process", "by_hand", "fit", "networks"),
+)
 
 process = lesson.bench("process", series.ProcessParams, leads=True)(series.process)
 fit_by_hand = lesson.bench("by_hand", estimation.FitByHandParams, after=("process",))(

@@ -23,7 +23,8 @@ from tests.lessons import textbook_rows
 OTHER = "Snow fell. Buses are late."
 ROWS = {
     "1-37": ("cost", {"view": "training"},
-             (("18 of 19 tokens carry loss", "19 个词元中有 18 个"), ("all in one pass", "一次前向全部完成")),
+             (("18 of 19 tokens carry loss", "19 个词元中有 18 个"),
+              ("all in one pass", "一次前向全部完成")),
              {"view": "training", "document": OTHER}),
     "1-38": ("steps", {}, ("a day that will forever be etched",),
              {"scores.text": "Once upon a time"}),
