@@ -16,6 +16,7 @@ from tools import pictures
 
 BENCH = ".seqviz-home-bench"
 LIVE = f"{BENCH}[data-live] .main-svg"
+PHONE = {"viewport": {"width": 390, "height": 844}}
 KEY = "seqviz.progress"
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
@@ -65,6 +66,8 @@ def test_home_bench_follows_slider_and_links_to_same_setting(visit):
 def test_home_search_opens_bench_by_keyboard(visit):
     page = home(visit, "zh")
     field = page.get_by_role("combobox")
+    field.fill("position")  # loads the index, if the idle page has not
+    page.get_by_role("option").first.wait_for()
     requests: list[str] = []
     page.on("request", lambda item: requests.append(item.url))
     for typed in ("position", "位置"):
@@ -88,6 +91,23 @@ def test_home_search_opens_bench_by_keyboard(visit):
         const {top} = bench?.getBoundingClientRect() ?? {top: -1};
         return top > 50 && top < 90 && bench.querySelector(".main-svg");
     }""")
+
+
+def test_home_search_shows_where_word_is_and_ways_in_work(visit):
+    page = home(visit, **PHONE)
+    field = page.get_by_role("combobox")
+    field.fill("softmax")
+    option = page.get_by_role("option", name=re.compile("^softmax"))
+    expect(option).to_have_count(1)
+    expect(option).to_contain_text(Text("en")("attention.title"))
+    field.fill("perplexity")
+    page.get_by_role("option").first.click()
+    page.wait_for_url("**/recurrent?lang=en#bench-writing")
+    page.go_back()
+    page.get_by_role("button", name=Text("en")("home.teach_open")).click()
+    page.get_by_role("button", name=Text("en")("room.open")).wait_for()
+    first = page.locator(".seqviz-home-search .doors a")
+    assert first.get_attribute("href").startswith(f"{catalog.LESSONS[0].slug}?lang=en")
 
 
 def test_home_progress_is_shown_on_cards_never_sent_and_erasable(visit):

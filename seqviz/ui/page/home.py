@@ -80,21 +80,20 @@ def _bench(words: LessonWords, text: Text) -> None:
 
 
 def search(text: Text) -> None:
-    """Show the search field and what this browser remembers of the lessons."""
-    titles = {record.slug: text(f"{record.slug}.title") for record in catalog.LESSONS}
-    components.home_search("home-search", search_index.rows(text.lang), titles, text.table("home"))
+    """Show ways in, the search field, and what this browser remembers of the lessons."""
+    slug = catalog.LESSONS[0].slug
+    minutes = search_index.minutes(slug)
+    link = text("home.new_link", title=text(f"{slug}.title"), minutes=minutes)
+    words = {**text.table("home"), "new_link": link}
+    components.home_search("home-search", text.lang, _address(slug, text), words)
 
 
 def cards(text: Text) -> None:
-    """Show the lessons in teaching order, and one line about planned stages."""
+    """Show the lessons in teaching order."""
     number = enumerate(catalog.LESSONS, start=1)
     listed = "".join(_card(position, record, text) for position, record in number)
-    built = {record.stage for record in catalog.LESSONS}
-    later = [text(f"stage.{stage}.title") for stage in catalog.STAGES if stage not in built]
-    line = html.escape(text("home.later", stages=text("home.joined").join(later)))
-    after = f'<p class="small">{line}</p>' if later else ""
     with st.container(key="home-cards"):
-        st.html(f'<ol class="seqviz-cards">{listed}</ol>{after}')
+        st.html(f'<ol class="seqviz-cards">{listed}</ol>')
 
 
 def _card(number: int, record: catalog.LessonRecord, text: Text) -> str:

@@ -93,12 +93,12 @@ def page(
 
 def home_words(lang: str) -> dict[str, str]:
     """Return the texts around home's bench."""
-    text, shown = Text(lang), catalog.lesson(catalog.SHOWN)
+    text, record = Text(lang), catalog.lesson(catalog.SHOWN)
     words = text.table("home")
     return {
-        "title": text(f"stage.{shown.stage}.question"),
+        "title": text(f"stage.{record.stage}.question"),
         "lead": text("home.lead"),
-        "open": text("home.open", title=text(f"{shown.slug}.title")),
+        "open": text("home.open", title=text(f"{record.slug}.title")),
         **{name: words[name] for name in HERO},
     }
 
