@@ -99,9 +99,13 @@ def _settings(link: str) -> Iterator[str]:
             yield controls.encoded(values.get(key, control.default))
 
 
+COURSE = "&course=zh5#course"  # end of a link to the notes for the Chinese course
+
+
 def links(page: str) -> list[str]:
-    """Return the links to lessons."""
-    return [match["link"] for match in _TOKEN.finditer(page) if (match["link"] or "")[:1] == "/"]
+    """Return the links to figures of lessons: all but those to the notes for the Chinese course."""
+    found = [match["link"] or "" for match in _TOKEN.finditer(page)]
+    return [link for link in found if link[:1] == "/" and not link.endswith(COURSE)]
 
 
 def setting(link: str) -> tuple[Bench, dict[str, Any], str]:

@@ -1,6 +1,6 @@
 """Catalog of the lessons in teaching order: `LESSONS`, `STAGES`.
 
-Navigation, the map on the home page, previous/next links, tests and benchmarks read this list; a
+Navigation, the cards on the home page, previous/next links, tests and benchmarks read this list; a
 lesson is added nowhere else.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# All stages in teaching order. The map marks a stage without a lesson as not built.
+# All stages in teaching order; some have no lesson yet.
 STAGES = (
     "ar", "text", "language_models", "rnn", "gradients", "gates", "translation", "attention",
     "positions", "transformer", "encoders", "bert", "gpt", "fine_tuning", "metrics", "beyond",
@@ -58,9 +58,9 @@ LESSONS = (
         "temperature")),
 )  # fmt: skip
 
-# The home page shows the first bench of this lesson: the effect of one slider on four networks
+# The home page shows the bench of this lesson's first slider: what one number does to a series
 # needs no explanation.
-SHOWN = "vanishing_gradients"
+SHOWN = "ar_fitting"
 
 
 def lesson(slug: str) -> LessonRecord:

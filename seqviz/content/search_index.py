@@ -1,6 +1,7 @@
 """Search index and reading times for the home page, computed from translations and prose.
 
-No lesson is imported, as its dependencies would delay the home page.
+It is built at the first request for it (`seqviz.ui.app.router`), which an idle page sends. No
+lesson is imported, as its dependencies would delay the home page.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from urllib.parse import quote
 
-from seqviz.content import catalog, glossary
-from seqviz.core.i18n import LANGUAGES, catalogue, sections
+from seqviz.content import bench_words, catalog, glossary
+from seqviz.core.i18n import LANGUAGES, Text, catalogue, sections
 
 # Reading speed, below the 238 words per minute of stories (Brysbaert 2019) because of formulas;
 # minutes added for each bench, question and task; rounding step in minutes.
 WORDS_A_MINUTE, A_BENCH, A_QUESTION, A_TASK, ROUNDED = 200, 3, 1, 3, 5
 NOT_READ = "sources"  # section that does not count as reading time
+_PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 _FORMULA = re.compile(r"\$+([^$]+)\$+")
 _COMMAND = re.compile(r"\\(?:var)?([a-z]+)")
 _HAT = re.compile(r"\\hat\s*\{?(\w)\}?")
@@ -30,11 +32,12 @@ class Entry:
     """Searchable item.
 
     Attributes:
-        kind: "lesson", "bench" or "term".
+        kind: "lesson", "bench", "readout" or "term".
         names: display name by language.
         slug: lesson to open.
         bench: figure in the lesson; "" for none.
-        words: further search text, as `normal` returns it.
+        words: its names and forms for search, as `normal` returns them.
+        further: text about it, which a search finds after names.
         term: glossary term by language; empty for lessons and benches.
     """
 
@@ -43,6 +46,7 @@ class Entry:
     slug: str
     bench: str
     words: str
+    further: str = ""
     term: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -89,31 +93,66 @@ def plain_title(text: str) -> str:
 
 @cache
 def entries() -> tuple[Entry, ...]:
-    """Return all searchable items: lessons and benches in teaching order, letters, terms."""
-    return (*_lessons(), *_benches(), *_meanings())
+    """Return all searchable items: lessons, benches and read-outs in teaching order, terms."""
+    return (*_lessons(), *_benches(), *_readouts(), *_meanings())
 
 
 @cache
 def rows(lang: str) -> list[list[str]]:
-    """Return the index for the browser, one row per item.
+    """Return the index for the browser, one row per name of a kind.
 
     Args:
         lang: language code.
 
     Returns:
-        Rows of kind, name, slug of the lesson that contains the item ("" for a lesson), URL, and
-        search text in all languages.
+        Rows of kind, name, where it is, URL, names for search, and further text (with synonyms of
+        the names), both in all languages. A name in several places leads to the first of them.
     """
-    return [
-        [
-            entry.kind,
-            entry.names[lang],
-            entry.slug if entry.kind != "lesson" else "",
-            _leads(entry, lang),
-            " ".join(dict.fromkeys([*map(normal, entry.names.values()), entry.words])),
-        ]
-        for entry in entries()
-    ]
+    items_by_name: dict[str, list[Entry]] = {}
+    for entry in entries():
+        name = normal(entry.names[lang])
+        key = name if entry.kind in ("readout", "term") else f"{entry.slug}#{entry.bench} {name}"
+        items_by_name.setdefault(key, []).append(entry)
+    return [_row(items, lang) for items in items_by_name.values()]
+
+
+def _row(items: list[Entry], lang: str) -> list[str]:
+    first = items[0]
+    parts = [part for entry in items for part in (*map(normal, entry.names.values()), entry.words)]
+    names = " ".join(
+        part
+        for part in dict.fromkeys(parts)
+        if not any(part != other and part in other for other in parts)
+    )
+    synonyms = [" ".join(group) for group in _synonyms() if any(_holds(names, x) for x in group)]
+    further = " ".join(filter(None, [*(entry.further for entry in items), *synonyms]))
+    position = _position(items, Text(lang))
+    return [first.kind, first.names[lang], position, _leads(first, lang), names, further]
+
+
+def _position(items: list[Entry], text: Text) -> str:
+    """Return the lesson and figure of the first of these items, and the other lessons."""
+    first = items[0]
+    if first.kind == "lesson":
+        return ""
+    title, *others = dict.fromkeys(text(f"{entry.slug}.title") for entry in items)
+    if first.bench and first.kind != "bench":
+        title += f" · {plain_title(text(f'{first.slug}.bench.{first.bench}'))}"
+    also = text("home.also", lessons=text("home.joined").join(others)) if others else ""
+    return f"{title} ({also})" if also else title
+
+
+@cache
+def _synonyms() -> list[list[str]]:
+    """Return groups of words, in all languages, that mean the same."""
+    lists = (Text(lang).items("search.synonyms") for lang in LANGUAGES)
+    return [[normal(word) for item in group for word in re.split("[,、] ?", item)]
+            for group in zip(*lists, strict=True)]  # fmt: skip
+
+
+def _holds(names: str, word: str) -> bool:
+    """Return True where a word, or a Chinese phrase, is among the names."""
+    return re.search(rf"(?<![a-z]){re.escape(word)}(?![a-z])", names) is not None
 
 
 def address(slug: str, lang: str, bench: str = "") -> str:
@@ -157,7 +196,36 @@ def _benches() -> Iterator[Entry]:
         for name in named(record.slug, "bench"):
             names = _named(f"{record.slug}.bench.{name}")
             words = normal(" ".join(names.values()))
-            yield Entry("bench", _shown(names), record.slug, name, words)
+            keys = bench_words.keys(record.slug)[name]
+            further = [_distinct(lang, (*keys, *_about(record.slug, name))) for lang in LANGUAGES]
+            yield Entry("bench", _shown(names), record.slug, name, words, " ".join(further))
+
+
+def _about(slug: str, bench: str) -> list[str]:
+    start = f"{slug}.claim.{bench}"
+    return [key for key in catalogue("en") if key == start or key.startswith(f"{start}.")]
+
+
+def _distinct(lang: str, keys: Iterable[str]) -> str:
+    """Return the words of messages, each once, without their placeholders and numbers."""
+    messages = [catalogue(lang)[key] for key in keys if key in catalogue(lang)]
+    text = " ".join(message for message in messages if isinstance(message, str))
+    words = re.split(r"[^\w'-]+", normal(_PLACEHOLDER.sub(" ", text)))
+    return " ".join(dict.fromkeys(word for word in words if len(word) > 1 and not word.isdigit()))
+
+
+def _readouts() -> Iterator[Entry]:
+    for record in catalog.LESSONS:
+        for bench in named(record.slug, "bench"):
+            for key in bench_words.keys(record.slug)[bench]:
+                if key.startswith(f"{record.slug}.metric.") and key.endswith(".label"):
+                    names = _named(key)
+                    if any("{" in name for name in names.values()):
+                        continue
+                    words = normal(" ".join(names.values()))
+                    helps = key.removesuffix("label") + "help"
+                    further = " ".join(_distinct(lang, [helps]) for lang in LANGUAGES)
+                    yield Entry("readout", _shown(names), record.slug, bench, words, further)
 
 
 def _meanings() -> Iterator[Entry]:
@@ -168,7 +236,7 @@ def _meanings() -> Iterator[Entry]:
             words = normal(" ".join([*message.values(), *(f"${form}$" for form in forms)]))
             signs = "".join(f"{plain_title(form)}: " for form in forms[:1])
             names, position = _shown(message, signs), _bench_of(slug, item.meaning, forms)
-            yield Entry("term", names, slug, position, words, message)
+            yield Entry("term", names, slug, position, words, term=message)
 
 
 @dataclass(frozen=True, eq=False)

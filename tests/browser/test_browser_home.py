@@ -11,12 +11,12 @@ from playwright.sync_api import expect
 from benchmarks.arrival import home_bench
 from seqviz.content import catalog
 from seqviz.core.i18n import Text
-from seqviz.core.units import unbroken
 from tests.tiers import first_only
 from tools import pictures
 
 BENCH = ".seqviz-home-bench"
 LIVE = f"{BENCH}[data-live] .main-svg"
+PHONE = {"viewport": {"width": 390, "height": 844}}
 KEY = "seqviz.progress"
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
@@ -36,31 +36,38 @@ def test_home_shell_shows_picture_before_websocket_opens(browser, server, width,
     page.goto(f"{server.url}/?lang=en")
     stills = page.locator("#seqviz-shell .home svg")
     assert [item.is_visible() for item in stills.all()] == [width > 640, width <= 640]
-    expect(stills.locator("visible=true")).to_contain_text("0.937")  # of the linear network
-    color = page.locator(
-        "#seqviz-shell svg .legendlines path, #seqviz-shell svg path"
-    ).evaluate_all("(all) => all.map((one) => getComputedStyle(one).stroke)")
-    assert "rgb(194, 65, 12)" in color  # the RNN's, in the light theme
+    expect(stills.locator("visible=true")).to_contain_text("φ²")  # of theory
+    color = page.locator("#seqviz-shell svg path").evaluate_all(
+        "(all) => all.map((one) => getComputedStyle(one).fill)"
+    )
+    assert "rgb(36, 87, 167)" in color  # of the bars, in the light theme
     context.close()
 
 
 def test_home_bench_follows_slider_and_links_to_same_setting(visit):
     page = home(visit)
     message, entry = page.locator(f"{BENCH} .sentence"), page.locator(f"{BENCH} .lesson-link")
-    before = message.inner_text()
-    assert unbroken("ρ = 0.945") in before
+    expect(message).to_contain_text("14")
     expect(entry).to_have_attribute("href", f"{catalog.SHOWN}?lang=en")
     page.locator(f"{BENCH} input[type=range]").press("PageUp")
-    expect(message).to_contain_text("ρ = 1.05")
+    expect(message).to_contain_text("29")
     assert page.evaluate(f"seqvizLiveBench({json.dumps(home_bench())}).frames.length") >= 1
+    page.wait_for_url(re.compile(r"/\?.*ar\.process\.phi=0\.9\b"))
+    page.reload()
+    expect(message).to_contain_text("29")
+    page.locator("#seqviz-shell").wait_for(state="detached")
     entry.click()
-    page.wait_for_url(re.compile(rf"/{catalog.SHOWN}\?.*vg\.reach\.gain=1(\.0)?\b"))
-    page.get_by_text("ρ = 1.05").first.wait_for()
+    page.wait_for_url(re.compile(rf"/{catalog.SHOWN}\?.*ar\.process\.phi=0\.9\b"))
+    page.locator(".st-key-bench-process .main-svg").first.wait_for()
+    page.go_back()
+    expect(message).to_contain_text("29")
 
 
 def test_home_search_opens_bench_by_keyboard(visit):
     page = home(visit, "zh")
     field = page.get_by_role("combobox")
+    field.fill("position")  # loads the index, if the idle page has not
+    page.get_by_role("option").first.wait_for()
     requests: list[str] = []
     page.on("request", lambda item: requests.append(item.url))
     for typed in ("position", "位置"):
@@ -84,6 +91,23 @@ def test_home_search_opens_bench_by_keyboard(visit):
         const {top} = bench?.getBoundingClientRect() ?? {top: -1};
         return top > 50 && top < 90 && bench.querySelector(".main-svg");
     }""")
+
+
+def test_home_search_shows_where_word_is_and_ways_in_work(visit):
+    page = home(visit, **PHONE)
+    field = page.get_by_role("combobox")
+    field.fill("softmax")
+    option = page.get_by_role("option", name=re.compile("^softmax"))
+    expect(option).to_have_count(1)
+    expect(option).to_contain_text(Text("en")("attention.title"))
+    field.fill("perplexity")
+    page.get_by_role("option").first.click()
+    page.wait_for_url("**/recurrent?lang=en#bench-writing")
+    page.go_back()
+    page.get_by_role("button", name=Text("en")("home.teach_open")).click()
+    page.get_by_role("button", name=Text("en")("room.open")).wait_for()
+    first = page.locator(".seqviz-home-search .doors a")
+    assert first.get_attribute("href").startswith(f"{catalog.LESSONS[0].slug}?lang=en")
 
 
 def test_home_progress_is_shown_on_cards_never_sent_and_erasable(visit):

@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from seqviz import lessons
-from seqviz.content import catalog, glossary, search_index
-from seqviz.core.i18n import LANGUAGES, catalogue, sections
+from seqviz.content import bench_words, catalog, glossary, search_index
+from seqviz.core.i18n import LANGUAGES, Text, catalogue, sections
 
 SLUGS = [record.slug for record in catalog.LESSONS]
 
@@ -42,10 +42,11 @@ def test_search_index_minutes_match_formula(slug):
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_search_index_addresses_resolve_to_lesson_benches(lang):
     benches = set()
-    for _, name, slug, address, words in search_index.rows(lang):
+    for kind, name, position, address, words, _ in search_index.rows(lang):
         parts = urlsplit(address)
         assert parts.path in SLUGS
-        assert slug in ("", parts.path)
+        title = Text(lang)(f"{parts.path}.title")
+        assert position.startswith(title) == (kind != "lesson"), position
         lesson, query = getattr(lessons, parts.path).lesson, parse_qs(parts.query)
         assert query.pop("lang") == [lang]
         bench = parts.fragment.removeprefix("bench-")
@@ -98,3 +99,46 @@ def test_search_index_address_selects_bench():
         "bert_accuracy?lang=zh#bench-tune"
     )
     assert search_index.address("gates", "en") == "gates?lang=en"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_search_has_one_row_per_word(lang):
+    words = [
+        search_index.normal(name)
+        for kind, name, *_ in search_index.rows(lang)
+        if kind in ("readout", "term")
+    ]
+    assert len(set(words)) == len(words)
+
+
+def test_search_finds_readouts_words_of_figures_and_synonyms():
+    def leads(typed: str) -> list[str]:
+        words = [search_index.normal(word) for word in typed.split()]
+        return [
+            row[3]
+            for row in search_index.rows("en")
+            if all(word in f"{row[4]} {row[5]}" for word in words)
+        ]
+
+    assert "recurrent?lang=en#bench-writing" in leads("perplexity")  # read-out
+    assert "recurrent?lang=en#bench-writing" in leads("困惑度")
+    assert "vanishing_gradients?lang=en#bench-race" in leads("LSTM race")
+    assert any(address.startswith("gpt?") for address in leads("nucleus"))  # synonym of top-p
+
+
+@pytest.mark.parametrize("slug", ["ar_fitting", "gates", "vanishing_gradients"])
+def test_bench_words_include_readouts_that_bench_shows(slug):
+    for name, bench in getattr(lessons, slug).lesson.benches.items():
+        keys = bench_words.keys(slug)[name]
+        shown = set(bench.run(code=False).readouts)
+        assert {f"{slug}.metric.{key}.label" for key in shown} <= {*keys}, name
+
+
+def test_bench_words_cover_nearly_all_readouts():
+    known = {
+        key
+        for key in catalogue("en")
+        if key.endswith(".label") and key.partition(".")[2].startswith("metric.")
+    }
+    found = {key for slug in SLUGS for keys in bench_words.keys(slug).values() for key in keys}
+    assert len(known - found) < 0.05 * len(known), known - found

@@ -250,10 +250,7 @@ def test_home_cards_link_to_lessons_in_same_language(lang):
     for lesson in catalog.LESSONS:
         assert html.escape(text(f"stage.{lesson.stage}.question")) in cards
         assert text("home.minutes", minutes=search_index.minutes(lesson.slug)) in cards
-    built = {lesson.stage for lesson in catalog.LESSONS}
-    (line,) = re.findall(r'</ol><p class="small">(.*?)</p>', cards)
-    for stage in catalog.STAGES:
-        assert (text(f"stage.{stage}.title") in line) == (stage not in built)
+    assert "</ol><p" not in cards  # what does not exist is not listed
 
 
 def test_bench_failure_leaves_others_drawn(visit, monkeypatch, caplog):

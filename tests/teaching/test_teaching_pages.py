@@ -115,6 +115,7 @@ def test_page_promises_agree_in_both_languages(slug):
 def test_page_has_all_parts_minutes_and_homework(slug, lang):
     """Its parts, fifty minutes, and two pieces of homework with a notebook each."""
     text = page(slug, lang)
+    assert f"(/{slug}?lang={lang}{build_teaching.COURSE})" in text
     assert len(re.findall(r"^## ", text, re.MULTILINE)) == PARTS
     minutes = re.findall(r"^(\d+)\. \*(\d+)[–-](\d+) ", text, re.MULTILINE)
     starts, ends = [int(start) for _, start, _ in minutes], [int(end) for _, _, end in minutes]

@@ -1,12 +1,26 @@
 // Search-as-you-type combobox after the ARIA practices: arrows move through the results, Enter
-// opens one, Escape clears. All entries are in the page: no request is sent. rows: [kind, name,
-// lesson, address, keywords] (seqviz/content/search_index.py, which also defines `normal`).
+// opens one, Escape clears. The index comes once, when the page is idle: no request is sent while
+// one types. rows: [kind, name, where, address, names, further words]
+// (seqviz/content/search_index.py, which also defines `normal`).
 
 import { createElement } from "../components/slider.js";
 import { open } from "../components/navigation.js";
 
 const MAX_OPTIONS = 12;
-const KIND_WEIGHTS = { lesson: 1.1, bench: 0.5, term: 0 }; // a lesson goes before a word that is found better
+const KIND_WEIGHTS = { lesson: 1.1, bench: 0.5, readout: 0, term: 0 }; // a lesson goes before a word that is found better
+const FURTHER_WEIGHT = 0.3; // of a match in the text about an entry
+const ROOT = new URL(import.meta.url).pathname.replace(/app\/static\/.*$/, "");
+const IDLE_MS = 1500;
+const indexes = new Map(); // by language
+
+function loadIndex(lang) {
+  if (!indexes.has(lang)) {
+    const rows = fetch(`${ROOT}search/${lang}`).then((response) => (response.ok ? response.json() : Promise.reject(response)));
+    indexes.set(lang, rows);
+    rows.catch(() => indexes.delete(lang)); // the next focus tries again
+  }
+  return indexes.get(lang);
+}
 const MARKS = /[\\{}$_^*`“”"']/g;
 const normalize = (text) => text.normalize("NFKC").toLowerCase().replace(MARKS, "").trim();
 const LETTER = /[\p{Script=Latin}\p{Script=Greek}\p{N}]/u;
@@ -26,7 +40,7 @@ export function searchRows(rows, query) {
   const words = normalize(query).split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
   return rows
-    .map((row) => [Math.min(...words.map((word) => matchWeight(row[4], word))), row])
+    .map((row) => [Math.min(...words.map((word) => Math.max(matchWeight(row[4], word), FURTHER_WEIGHT * matchWeight(row[5], word)))), row])
     .filter(([score]) => score > 0)
     .map(([score, row]) => [score + KIND_WEIGHTS[row[0]], row])
     .sort(([a], [b]) => b - a)
@@ -42,8 +56,8 @@ function createDescribed(tag, parent, properties, attributes) {
 }
 
 export class Search {
-  constructor(host, { rows, lessons, words }) {
-    Object.assign(this, { rows, lessons, words, active: -1, options: [] });
+  constructor(host, { lang, words }) {
+    Object.assign(this, { rows: [], isLoaded: false, lang, words, active: -1, options: [] });
     const id = "seqviz-search";
     createElement("label", host, { htmlFor: id, textContent: words.search });
     this.input = createDescribed("input", host, { id, type: "text", autocomplete: "off", placeholder: words.placeholder }, {
@@ -56,22 +70,32 @@ export class Search {
     this.input.oninput = () => this.update();
     this.input.onkeydown = (event) => this.onKey(event);
     this.input.onblur = () => this.close();
-    this.input.onfocus = () => this.update();
+    this.input.onfocus = () => this.load();
+    (window.requestIdleCallback ?? setTimeout)(() => setTimeout(() => host.isConnected && this.load(), IDLE_MS));
+  }
+
+  load() {
+    loadIndex(this.lang).then((rows) => {
+      Object.assign(this, { rows, isLoaded: true });
+      if (this.input.matches(":focus")) this.update();
+    }, () => {});
   }
 
   update() {
     const { words, input } = this;
+    if (!this.isLoaded) return this.load();
     const query = input.value;
     const matches = searchRows(this.rows, query);
     this.options = matches.slice(0, MAX_OPTIONS);
     this.list.replaceChildren();
-    this.options.forEach(([kind, name, lesson, href], index) => {
+    this.options.forEach(([kind, name, where, href], index) => {
       const option = createDescribed("li", this.list, { id: `seqviz-found-${index}` }, { role: "option", "aria-selected": "false" });
       createElement("span", option, { textContent: name });
-      createElement("small", option, { textContent: interpolate(words[`kind_${kind}`], { lesson: this.lessons[lesson] }) });
+      createElement("small", option, { textContent: [words[`kind_${kind}`], where].filter(Boolean).join(" · ") });
       option.onmousedown = (event) => event.preventDefault(); // the field keeps the focus
       option.onclick = () => open(href);
     });
+    if (this.options.length > 0) this.list.scrollIntoView({ block: "nearest" });
     this.activate(-1);
     input.setAttribute("aria-expanded", String(this.options.length > 0));
     const emptyMessage = normalize(query) && matches.length === 0 ? interpolate(words.none, { typed: query.trim() }) : "";

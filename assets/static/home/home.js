@@ -3,6 +3,7 @@
 
 import { Chart, unpack } from "../bench/chart.js";
 import { liveBench } from "../bench/live.js";
+import { heroFigure } from "./hero.js";
 import { Slider } from "../components/slider.js";
 
 class HomeBench {
@@ -26,6 +27,7 @@ class HomeBench {
     this.bench = liveBench(data.live.bench);
     this.key = data.key;
     this.sentence = data.sentence;
+    this.words = data.words;
     this.lesson = data.lesson;
     this.chart.missing = data.missing;
     this.host.querySelector(".name").textContent = data.words.title;
@@ -49,21 +51,33 @@ class HomeBench {
     };
   }
 
-  paint({ figure, alt, notes }, isDragging = false) {
-    this.chart.show(figure, alt, isDragging);
-    this.note.innerHTML = notes[this.sentence] ?? "";
+  paint({ figure, alt, readouts }, isDragging = false) {
+    this.chart.show(heroFigure(figure, this.words), alt, isDragging);
+    this.note.textContent = this.words.says.replace(/\{(\w+)\}/g, (_, name) => readouts[this.sentence[name]].value);
   }
 
   commit() {
     this.bench.release();
     this.bench.prefetch(this.key, this.slider.neighbors);
+    this.keepInAddress();
   }
 
   // The link to the lesson carries the value of the slider.
   updateLink(text) {
-    const { start } = this.slider.options;
-    const setting = Number(text) === Number(start) ? "" : `&${this.key}=${encodeURIComponent(text)}`;
+    const setting = this.isStart(text) ? "" : `&${this.key}=${encodeURIComponent(text)}`;
     this.lessonLink.href = this.lesson + setting;
+  }
+
+  isStart(text) {
+    return Number(text) === Number(this.slider.options.start);
+  }
+
+  // So does the address of home, for Back and reload.
+  keepInAddress() {
+    const url = new URL(location);
+    if (this.isStart(this.slider.text)) url.searchParams.delete(this.key);
+    else url.searchParams.set(this.key, this.slider.text);
+    history.replaceState(history.state, "", url);
   }
 }
 

@@ -30,13 +30,28 @@ function markCards(words, device) {
   device.hidden = Object.keys(progress).length === 0 && device.dataset.erased !== "true";
 }
 
+// The panel that opens a room.
+function openShare() {
+  const button = document.querySelector(".st-key-share button");
+  button?.scrollIntoView({ block: "center" });
+  button?.click();
+}
+
 export default function ({ data, parentElement }) {
   stop();
   const { words } = data;
   const host = parentElement.querySelector(".seqviz-home-search");
   host.replaceChildren();
-  const add = (tag, properties) => host.appendChild(Object.assign(document.createElement(tag), properties));
-  add("h2", { textContent: words.lessons });
+  const create = (tag, properties) => Object.assign(document.createElement(tag), properties);
+  const add = (tag, properties) => host.appendChild(create(tag, properties));
+  const doors = add("div", { className: "doors" });
+  for (const [question, way] of [
+    [words.new, create("a", { href: data.first, textContent: words.new_link })],
+    [words.teach, create("button", { type: "button", textContent: words.teach_open, onclick: openShare })],
+  ]) {
+    const line = doors.appendChild(create("p", {}));
+    line.append(create("strong", { textContent: question }), " ", way);
+  }
   const search = new Search(add("div", { className: "search" }), data);
   const device = add("p", { className: "device", role: "status" });
   const showDevice = () => {
@@ -51,6 +66,7 @@ export default function ({ data, parentElement }) {
     device.append(button);
   };
   showDevice();
+  add("h2", { textContent: words.lessons });
   const refreshCards = () => markCards(words, device);
   const cards = document.querySelector(CARDS)?.parentElement ?? document.body;
   const observer = new MutationObserver(refreshCards); // the cards may come later, or anew

@@ -1,4 +1,4 @@
-"""ASGI middleware that routes live requests, embeds, print pages and rooms past Streamlit.
+"""ASGI middleware that routes live requests, embeds, print pages, search and rooms past Streamlit.
 
 Handlers such as `ui.live.handler` are imported at the first request: they import numpy, the figures
 and the benches, half a second in which a starting server could already send its first page.
@@ -6,10 +6,15 @@ and the benches, half a second in which a starting server could already send its
 
 from __future__ import annotations
 
+import asyncio
+import gzip
+import json
+from functools import cache
 from typing import TYPE_CHECKING
 
 from starlette.routing import Match, Route
 
+from seqviz.core.i18n import LANGUAGES
 from seqviz.ui.server import deprecated_http
 from seqviz.ui.server.static_files import base
 
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 ROUTE = "/live/{slug}/{bench}"
 EMBED = "/embed/{slug}/{bench}"
 PRINT = "/print/{slug}/{bench}"
+SEARCH = "/search/{lang}"  # index for the home page
 
 
 class LiveMiddleware:
@@ -40,6 +46,7 @@ class LiveMiddleware:
             Route(start + EMBED, _opened),
             Route(start + EMBED, _told, methods=["POST"]),
             Route(start + PRINT, _print),
+            Route(start + SEARCH, _search),
         ]
         self._of_class: list[Route] = []
 
@@ -88,6 +95,24 @@ async def _told(request: Request) -> Response:
     from seqviz.ui.embed import routes as route
 
     return await route.post_update(request)
+
+
+async def _search(request: Request) -> Response:
+    from starlette.responses import Response
+
+    lang = request.path_params["lang"]
+    if lang not in LANGUAGES:
+        return Response(status_code=404)
+    headers = {"Content-Encoding": "gzip", "Cache-Control": "public, max-age=600"}
+    content = await asyncio.to_thread(_search_index, lang)
+    return Response(content, headers=headers, media_type="application/json")
+
+
+@cache
+def _search_index(lang: str) -> bytes:
+    from seqviz.content import search_index
+
+    return gzip.compress(json.dumps(search_index.rows(lang), ensure_ascii=False).encode())
 
 
 async def _print(request: Request) -> Response:

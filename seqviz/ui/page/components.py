@@ -298,22 +298,19 @@ def home_bench(key: str, around: Mapping[str, Any], figure: bytes) -> None:
     )
 
 
-def home_search(
-    key: str,
-    rows: Sequence[Sequence[str]],
-    lessons: Mapping[str, str],
-    words: Mapping[str, str],
-) -> None:
+def home_search(key: str, lang: str, first: str, words: Mapping[str, str]) -> None:
     """Show the search, and the browser's memory of lessons on the cards (`home/home_search.js`).
+
+    The index comes by a request of its own when the page is idle (`ui.app.router`).
 
     Args:
         key: of the component.
-        rows: search index (`content.search_index.rows`).
-        lessons: titles by slug.
+        lang: language code.
+        first: URL of the first lesson.
         words: labels.
     """
     _component("home/home_search", '<div class="seqviz-home-search"></div>')(
-        key=key, data=_plain(rows=rows, lessons=dict(lessons), words=dict(words)), height="content"
+        key=key, data=_plain(lang=lang, first=first, words=dict(words)), height="content"
     )
 
 

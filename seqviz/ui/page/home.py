@@ -1,8 +1,9 @@
 """Home page: a live bench, the search, and the lessons as cards.
 
 Each is one Streamlit element, because building elements takes most of the browser's time. The bench
-is the first of a lesson and requests live responses as it does there (`ui/live`); nothing is
-rendered when a drag ends.
+is that of a lesson's first slider and requests live responses as it does there (`ui/live`); nothing
+is rendered when a drag ends. `home/hero.js` leaves out the panel of its figure that needs the
+lesson. The slider's value stands in the URL.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from seqviz.lessons.framework.lesson import Bench
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.plotting.figure import joined
 from seqviz.ui.live import handler
-from seqviz.ui.page import components, header
+from seqviz.ui.page import components, header, widgets
 from seqviz.ui.page.page_host import render_safely
 from seqviz.ui.prerender import shell
 from seqviz.ui.render import css
 from seqviz.ui.runtime import run_context
 from seqviz.ui.server import static_files
 
-SENTENCE = 1  # index of the sentence under the figure: the measured values per step of each network
+READOUTS = {"r1": 0, "memory": 3}  # in the sentence under the figure: their indices in the bench
 _PICTURE = """<img src="{}" alt="" width="304" height="152" loading="lazy" decoding="async">"""
 _CARD = """
 <li><a class="seqviz-card" href="{href}" data-slug="{slug}" data-code="{code}" data-tasks="{tasks}">
@@ -39,7 +40,7 @@ _CARD = """
 
 def opening_bench() -> Bench:
     """Return the bench at the top of the home page."""
-    return next(iter(getattr(lessons, catalog.SHOWN).lesson.benches.values()))
+    return getattr(lessons, catalog.SHOWN).lesson.benches[catalog.lesson(catalog.SHOWN).first[0]]
 
 
 def bench(text: Text) -> None:
@@ -51,7 +52,7 @@ def bench(text: Text) -> None:
 def _bench(words: LessonWords, text: Text) -> None:
     result, dark = opening_bench(), css.theme() == "dark"
     name = catalog.lesson(catalog.SHOWN).first[1]
-    params = result.declaration()
+    params = result.declaration(**{name: widgets.linked_value(result, name)})
     live = handler.live_descriptor(
         result, {result.prefix: params}, text.lang, header.presenting(), dark
     )
@@ -71,7 +72,7 @@ def _bench(words: LessonWords, text: Text) -> None:
             "options": options,
             "lesson": _address(catalog.SHOWN, text),
             "missing": text("frame.no_library"),
-            "sentence": SENTENCE,
+            "sentence": READOUTS,
             "words": shell.home_words(text.lang),
         },
         joined(answer.figure),
@@ -79,21 +80,20 @@ def _bench(words: LessonWords, text: Text) -> None:
 
 
 def search(text: Text) -> None:
-    """Show the search field and what this browser remembers of the lessons."""
-    titles = {record.slug: text(f"{record.slug}.title") for record in catalog.LESSONS}
-    components.home_search("home-search", search_index.rows(text.lang), titles, text.table("home"))
+    """Show ways in, the search field, and what this browser remembers of the lessons."""
+    slug = catalog.LESSONS[0].slug
+    minutes = search_index.minutes(slug)
+    link = text("home.new_link", title=text(f"{slug}.title"), minutes=minutes)
+    words = {**text.table("home"), "new_link": link}
+    components.home_search("home-search", text.lang, _address(slug, text), words)
 
 
 def cards(text: Text) -> None:
-    """Show the lessons in teaching order, and one line about planned stages."""
+    """Show the lessons in teaching order."""
     number = enumerate(catalog.LESSONS, start=1)
     listed = "".join(_card(position, record, text) for position, record in number)
-    built = {record.stage for record in catalog.LESSONS}
-    later = [text(f"stage.{stage}.title") for stage in catalog.STAGES if stage not in built]
-    line = html.escape(text("home.later", stages=text("home.joined").join(later)))
-    after = f'<p class="small">{line}</p>' if later else ""
     with st.container(key="home-cards"):
-        st.html(f'<ol class="seqviz-cards">{listed}</ol>{after}')
+        st.html(f'<ol class="seqviz-cards">{listed}</ol>')
 
 
 def _card(number: int, record: catalog.LessonRecord, text: Text) -> str:
@@ -114,7 +114,7 @@ def _card(number: int, record: catalog.LessonRecord, text: Text) -> str:
 
 
 def _picture(slug: str) -> str:
-    """Return the picture of a lesson's first bench; empty for a lesson without one."""
+    """Return the picture of a lesson; empty for a lesson without one."""
     name = f"home/card_{slug}_{css.theme()}.svg"
     return _PICTURE.format(static_files.address(name)) if (STATIC / name).exists() else ""
 

@@ -32,6 +32,7 @@ from seqviz.lessons.framework.controls import (
     encoded,
     parse_params,
 )
+from seqviz.lessons.framework.lesson import Bench
 from seqviz.ui.page import components, course
 from seqviz.ui.runtime import run_context
 
@@ -60,6 +61,11 @@ def told_by_link(prefix: str, declaration: type[Any]) -> dict[str, str]:
         if value != control.default:
             result[key] = encoded(value)
     return result
+
+
+def linked_value(bench: Bench, name: str) -> Any:
+    """Return the URL's value of one control of a bench, else its default."""
+    return _linked(f"{bench.prefix}.{name}", dict(controls(bench.declaration))[name])
 
 
 def follow_link(prefix: str, declaration: type[Any]) -> None:

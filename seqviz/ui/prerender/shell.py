@@ -44,8 +44,8 @@ _HOME = """
     <div class="main">{wide}{narrow}</div>
     <div class="side"><p>{lead}</p><i></i></div>
   </div>"""
+HERO = ("says", "lag", "correlation", "sample", "theory", "band")  # (`home/hero.js`)
 _LIVE = ".seqviz-home-bench[data-live] .main-svg"
-_STEPS = 100  # default number of steps in home's bench; a test compares them
 
 
 @dataclass(frozen=True)
@@ -93,11 +93,13 @@ def page(
 
 def home_words(lang: str) -> dict[str, str]:
     """Return the texts around home's bench."""
-    text, slug = Text(lang), catalog.SHOWN
+    text, record = Text(lang), catalog.lesson(catalog.SHOWN)
+    words = text.table("home")
     return {
-        "title": text(f"{slug}.bench.{catalog.lesson(slug).first[0]}"),
-        "lead": text("home.lead", steps=_STEPS),
-        "open": text("home.open", title=text(f"{slug}.title")),
+        "title": text(f"stage.{record.stage}.question"),
+        "lead": text("home.lead"),
+        "open": text("home.open", title=text(f"{record.slug}.title")),
+        **{name: words[name] for name in HERO},
     }
 
 
