@@ -9,7 +9,7 @@ from tools.lint_prose import check, lint
 
 SLUGS = ["", *(record.slug for record in catalog.LESSONS)]
 # Lessons that are not yet in the new form: no more violations than these.
-BASELINE = {"ar_fitting": 61, "text": 31}
+BASELINE = {"ar_fitting": 61, "text": 30}
 
 
 @pytest.mark.parametrize("slug", SLUGS)
