@@ -9,7 +9,7 @@ from tools.lint_prose import check, lint
 
 SLUGS = ["", *(record.slug for record in catalog.LESSONS)]
 # Lessons that are not yet in the new form: no more violations than these.
-BASELINE = {"text": 30}
+BASELINE: dict[str, int] = {}
 
 
 @pytest.mark.parametrize("slug", SLUGS)

@@ -7,7 +7,7 @@ from seqviz.compute.text.windows.cutting import count_windows
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.text import tokenization, training_windows, vectors
 
-lesson = Lesson("text", code=(learn,))
+lesson = Lesson("text", code=(learn,), core=("cutters", "merges", "ids", "map"))
 
 cutters = lesson.bench("cutters", tokenization.CuttersParams, after=("merges",), leads=True)(
     tokenization.cutters

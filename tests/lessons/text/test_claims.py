@@ -36,7 +36,8 @@ def test_pairs_note_states_distance_preserved_and_side_lost(language):
 
 @each_language
 def test_pairs_texts_never_claim_missing_order(language):
-    every = [sections("text", language)["neighbors"], message(PAIRS, language),
+    prose = sections("text", language)
+    every = [prose["neighbors"], prose["neighbors_notice"], message(PAIRS, language),
              message({**PAIRS, "line": "狗咬人", "reordered": "人咬狗"}, language)]  # fmt: skip
     every += [cell for row in Text(language).items("text.texts.rows") for cell in row]
     assert not [item for item in every for words in ORDER if words in item]

@@ -32,7 +32,7 @@ REVIEW = "A wonderful film, warm and funny."
 NO_LETTERS = {**COUNTS, "line": "人工智能"}
 ROWS = {
     "0-06 label": ("ids", {"opinion": REVIEW},
-                   (("“positive” had 100.0%", "“正面”的概率原为 100.0%"),), {}),
+                   (("“Positive” goes from 100.0%", "“正面”的概率原为 100.0%"),), {}),
     "0-06 tokens": ("cutters", {"text": REVIEW}, (("8 tokens", "8 个词元"),), {}),
     "0-07": ("ids", WINDOW, ("from, her, ##s, she, you, had, an, were, but, be, this",),
              {**WINDOW, "first": 3000}),
