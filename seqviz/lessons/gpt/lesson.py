@@ -45,3 +45,15 @@ lesson.question("greedy", "futures")
 lesson.question("human", "likely")
 lesson.question("again", "again")
 lesson.question("shots", "shots")
+
+lesson.step("scores", "cold", {"temperature": 0.3, "top_p": 1.0}, [1])
+lesson.step("scores", "hot", {"temperature": 1.5, "top_p": 1.0}, [1])
+lesson.step("scores", "nucleus", {"top_p": 0.5}, [0, 1])
+
+lesson.step("steps", "sampled", {"way": "sampled"}, [1])
+lesson.step("steps", "replace", {"rank": 1}, [0])
+
+# Traces by index, in the order of the methods: a person, greedy, beam search, top-p, T = 1, T = 1.5.
+lesson.step("likely", "beam", {"method": "beam"}, [1, 5])
+lesson.step("likely", "plain", {"method": "plain"}, [1, 9])
+lesson.step("likely", "hot", {"method": "hot"}, [1, 11])

@@ -33,3 +33,21 @@ lesson.exercise(
 lesson.question("permuted", "ids")
 lesson.question("analogy", "map", at={"view": "analogy"})
 lesson.question("carried", "windows", at={"view": "memory"})
+
+STRIPS = {"view": "strips"}
+ENGLISH, CHINESE = "The weather is nice today.", "今天天气很好。"
+lesson.step("cutters", "english", {**STRIPS, "text": ENGLISH}, [4])
+lesson.step("cutters", "chinese", {**STRIPS, "text": CHINESE}, [4])
+lesson.step("cutters", "wordpiece", {**STRIPS, "strip": "wordpiece"}, [3])
+
+PAIRS = {"view": "frequent", "corpus": "reviews", "amount": "all"}
+lesson.step("merges", "bytes", {**PAIRS, "merges": 0}, [2, 3])
+lesson.step("merges", "many", {**PAIRS, "merges": 1000}, [2, 3])
+lesson.step("merges", "others", {**PAIRS, "view": "compression", "amount": "20"}, [0, 1])
+
+lesson.step("ids", "few", {"view": "permute", "permuted": 10}, [1, 3])
+lesson.step("ids", "neighbors", {"view": "window"}, [1, 2])
+
+lesson.step("map", "near", {"view": "near"}, [0, 1])
+lesson.step("map", "analogy", {"view": "analogy"}, [0, 1])
+lesson.step("map", "classes", {"view": "classes"}, [0, 1])
