@@ -66,7 +66,13 @@ def test_steps_are_declared_for_ar_fitting():
     assert named >= {"process", "fit", "networks", "nonlinear", "forecast", "real"}
 
 
-@pytest.mark.parametrize("slug", ["attention", "positions", "transformer", "bert_accuracy"])
+@pytest.mark.parametrize(
+    "slug",
+    [
+        "attention", "positions", "transformer", "bert_accuracy", "vanishing_gradients",
+        "recurrent", "gates",
+    ],
+)  # fmt: skip
 def test_steps_are_declared_for_core_benches(slug):
     lesson = getattr(lessons, slug).lesson
     assert [name for name in lesson.core if not lesson.benches[name].steps] == []

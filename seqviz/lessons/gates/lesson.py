@@ -5,6 +5,7 @@ from __future__ import annotations
 from seqviz.compute.gates import activations, observation
 from seqviz.compute.recurrent import run as run_cell
 from seqviz.lessons.framework.lesson import Lesson
+from seqviz.lessons.framework.steps import Trace
 from seqviz.lessons.gates import changed_cells, gate_temperature, tiny_training, trained_network
 
 lesson = Lesson(
@@ -35,3 +36,24 @@ lesson.question("quotes", "meaning")
 lesson.question("force", "force", at={"f": 1.0})
 lesson.question("count", "learn", at={"view": "longer"})
 lesson.question("agreement", "agreement")
+
+# 5 is the curve of the cell, LSTM or GRU.
+lesson.step("one", "hard", {"view": "mask", "task": "latch", "temperature": 0.05}, [3, 5])
+lesson.step("one", "soft", {"view": "mask", "task": "latch", "temperature": 10.0}, [3, 5])
+lesson.step("one", "count", {"view": "mask", "task": "count", "temperature": 0.05}, [3, 5])
+
+UNIT = {"kind": "characters", "cell": "lstm", "lstm": "c", "feature": "in_word"}
+lesson.step("watch", "unit", {**UNIT, "view": "unit"}, ["figure.gate_c", "figure.gate_f"])
+lesson.step("watch", "saturation", {**UNIT, "view": "saturation"}, ["figure.gate_o", 4])
+
+lesson.step("meaning", "position", {"feature": "in_word"}, [2, 3])
+lesson.step("meaning", "vowel", {"feature": "vowel"}, [2, 3])
+
+FORGET = {"cell": "lstm", "gates_lstm": ("f",)}
+NORMS = (Trace("figure.run_forced", "y"), Trace("figure.run_free", "y"))
+lesson.step("force", "keep", {**FORGET, "f": 1.0}, NORMS)
+lesson.step("force", "forget", {**FORGET, "f": 0.0}, NORMS)
+lesson.step("force", "empty", {**FORGET, "gates_lstm": ("i", "f"), "i": 0.0, "f": 0.0}, NORMS)
+
+lesson.step("learn", "count", {"view": "longer", "task": "count"}, [Trace("option.lstm", "y2"), 5])
+lesson.step("learn", "latch", {"view": "longer", "task": "latch"}, [Trace("option.lstm", "y2"), 5])

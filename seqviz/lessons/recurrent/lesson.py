@@ -6,6 +6,7 @@ from seqviz.compute.recurrent.costs.counting import stacked_bidirectional
 from seqviz.compute.recurrent.wirings.influence import jacobian
 from seqviz.compute.recurrent.wirings.step import run
 from seqviz.lessons.framework.lesson import Lesson
+from seqviz.lessons.framework.steps import Cell
 from seqviz.lessons.recurrent import cell, cost, lac_tagger, language_model, letter_tagging
 
 lesson = Lesson(
@@ -38,3 +39,24 @@ lesson.exercise(
 lesson.question("wirings", "wirings", at={"view": "beside"}, veils=False)
 lesson.question("tagging", "tagging")
 lesson.question("bill", "bill", at={"view": "time", "n_steps": 512})
+
+LATER_INPUTS = tuple(Cell(x, 3) for x in (4, 5, 6))  # inputs after the one of output 3
+ONE = {"view": "one", "read_at": "each", "output": 3}
+lesson.step("wirings", "backward", {**ONE, "backward": True}, LATER_INPUTS)
+lesson.step("wirings", "layers", {**ONE, "layers": 3}, LATER_INPUTS)
+lesson.step("wirings", "last", {"view": "one", "backward": True, "read_at": "last"}, [6])
+
+lesson.step("step", "forget", {"view": "step", "recurrent": "0.5 0; 0 0"}, [2])
+lesson.step("step", "order", {"view": "order"}, [0, 1])
+
+lesson.step("tagging", "ahead", {"view": "ahead", "ahead": 1}, [0])
+LETTER = {"view": "letters", "task": "spaces", "english": letter_tagging.ENGLISH, "letter": 4}
+lesson.step("tagging", "letter", LETTER, [2, 3])
+lesson.step("tagging", "chinese", {"view": "errors", "task": "words"}, [0])
+
+lesson.step("bill", "time", {"view": "time", "n_steps": 512}, [1, 3])
+lesson.step("bill", "many", {"view": "time", "n_steps": 512, "at_once": "many"}, [1, 3])
+lesson.step("bill", "length", {"view": "length", "n_steps": 512}, [0, 1])
+
+lesson.step("collapse", "units", {"hidden_units": 64}, [0, 1])
+lesson.step("collapse", "tanh", {"tanh": 100.0}, [0, 1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from seqviz.compute import vanishing_gradients
 from seqviz.compute.vanishing_gradients import GradientExperiment
 from seqviz.lessons.framework.lesson import Lesson
+from seqviz.lessons.framework.steps import Cell, Trace
 from seqviz.lessons.vanishing_gradients import error_reach, gated_cells, gradient_paths, truncation
 
 lesson = Lesson(
@@ -49,3 +50,38 @@ lesson.question("norm", "reach", at={"init": "non_normal"}, veils=False)
 lesson.question("index", "paths")
 lesson.question("truncation", "cut", at={"view": "random"})
 lesson.question("race", "race")
+
+RNN, LSTM, GRU = (Trace(f"option.{cell}", "y") for cell in ("rnn", "lstm", "gru"))
+lesson.step("race", "closed", {"view": "closed"}, [LSTM, GRU])
+lesson.step("race", "ladder", {"view": "ladder"}, [RNN, LSTM, GRU])
+
+# Names all networks, because the biases apply to two of them. Lines by index, because their names
+# contain numbers: 0 is the linear RNN, 2 the RNN with tanh, 5 the LSTM on c, 7 the GRU.
+CELLS = error_reach.ReachParams().cells
+HALF_CLOSED = {"cells": CELLS, "forget_bias": 0.0, "update_bias": 0.0}
+lesson.step("reach", "orthogonal", {"init": "orthogonal", "gain": 1.0}, [0, 2])
+lesson.step("reach", "half_closed", HALF_CLOSED, [2, 5, 7])
+lesson.step("reach", "non_normal", {"init": "non_normal"}, [0])
+
+BACK = {"steps": 4, "taken": 4}
+lesson.step("back", "to_start", BACK, [Cell(1, 0)])
+lesson.step("back", "target", {**BACK, "shift": 3.0}, [Cell(4, 1), Cell(1, 0)])
+
+GATED, PLAIN = Trace("figure.gru_constant", "y2"), Trace("figure.rnn_linear", "y2")
+lesson.step("gates", "shut", {"update": 0.0}, [GATED, PLAIN])
+lesson.step("gates", "small", {"update": 0.02}, [GATED, PLAIN])
+lesson.step("gates", "reset", {"update": 1.0, "reset": 0.0}, [Trace("figure.gru_constant", "y")])
+
+FIRST = {"steps": 6, "t": 1}
+lesson.step("paths", "stretch", {**FIRST, "gain": 1.2}, ["figure.share"])
+lesson.step("paths", "shrink", {**FIRST, "gain": 0.5}, ["figure.share"])
+
+lesson.step("weights", "vanishing", {"gain": 0.5}, ["figure.weight_sum"])
+lesson.step("weights", "exploding", {"gain": 1.2}, ["figure.weight_sum"])
+
+lesson.step("pairs", "linear", {"cell": "linear"}, [2])
+lesson.step("pairs", "gru", {"cell": "gru"}, [2])
+
+BOTH_DESCENTS = (Trace("figure.descent_free", "y"), Trace("figure.descent_clipped", "y"))
+lesson.step("cut", "random", {"view": "random"}, ["figure.draws_random", 2])
+lesson.step("cut", "cliff", {"view": "cliff"}, BOTH_DESCENTS)
