@@ -53,7 +53,7 @@ lesson.step("scores", "nucleus", {"top_p": 0.5}, [0, 1])
 lesson.step("steps", "sampled", {"way": "sampled"}, [1])
 lesson.step("steps", "replace", {"rank": 1}, [0])
 
-# Traces by index, in the order of the methods: a person, greedy, beam search, top-p, T = 1, T = 1.5.
+# Traces by index: a person, greedy, beam search, top-p, T = 1, T = 1.5.
 lesson.step("likely", "beam", {"method": "beam"}, [1, 5])
 lesson.step("likely", "plain", {"method": "plain"}, [1, 9])
 lesson.step("likely", "hot", {"method": "hot"}, [1, 11])
