@@ -104,7 +104,7 @@ def show(
     if current or bench.step_key in run_context.session().links:
         mark(bench, current)
     components.steps(
-        f"{bench.prefix}.steps",
+        f"{bench.prefix}.step-chips",  # no control has this name
         data(bench, params, sentence, words, text) | {"current": current, "done": _done(bench)},
         lambda number: take(bench, number),
     )

@@ -9,7 +9,7 @@ import pytest
 from testing.protocol import HAND, ProtocolClient, run_async
 
 BENCH, PHI = "ar.process", "ar.process.phi"
-CHIPS = f"{BENCH}.steps"
+CHIPS = f"{BENCH}.step-chips"
 
 
 def query_of(student: ProtocolClient) -> dict[str, str]:
