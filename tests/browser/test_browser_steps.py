@@ -139,3 +139,15 @@ def test_steps_teacher_step_reaches_student(room):
     chips(teacher).nth(2).click()
     expect(sentence(student)).to_contain_text("值还是那些值")
     expect(student.locator(slider_input(PHI))).to_have_value("0.8")
+
+
+def test_steps_work_beside_a_control_named_steps(visit):
+    """The component once had the key of that control."""
+    page = visit("vanishing_gradients", {"lang": "en"}).page
+    page.locator(".st-key-bench-back").scroll_into_view_if_needed()
+    expect(chips(page, "back").first).to_be_visible()
+    for number in range(chips(page, "back").count()):
+        chips(page, "back").nth(number).click()
+        expect(sentence(page, "back")).to_have_text(re.compile(r"\d"))
+        expect(page).to_have_url(re.compile(rf"vg\.back\.(step|try)={number + 1}"))
+    expect(page.get_by_test_id("stException")).to_have_count(0)
