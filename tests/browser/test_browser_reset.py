@@ -19,6 +19,8 @@ def test_reset_counts_settings_and_restores_defaults(visit):
     expect(button).to_have_attribute("data-count", "1")
     lesson.page.get_by_role("radio", name="Roots").click()
     expect(button).to_have_attribute("data-count", "2")
+    label = "(one) => getComputedStyle(one, '::after').content"
+    assert "2" in button.get_by_role("button").evaluate(label)
     button.get_by_role("button").click()
     expect(lesson.slider(PHI)).to_have_value("0.8")
     expect(lesson.page).not_to_have_url(re.compile(r"ar\.process"))

@@ -11,7 +11,7 @@ import pytest
 from nbclient import NotebookClient
 
 from seqviz.content import catalog
-from seqviz.core.i18n import LANGUAGES, Text, catalogue, sections
+from seqviz.core.i18n import LANGUAGES, Text, catalogue
 from seqviz.lessons.framework.controls import Choice, Sortable, controls
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.ui.page import notebook
@@ -71,21 +71,6 @@ def test_lesson_texts_table_has_three_columns(visit, slug, lang):
         assert len(re.findall(r"(?<!\\)\|", line)) == 4, line
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_prose_folds_notice_below_bench_with_steps(untouched, lang):
-    page = untouched("ar_fitting", lang)
-    start = page.text("frame.steps.notice")
-    boxes = [e for e in page.app.expander if e.label == page.text("frame.steps.more")]
-    assert [box.markdown[0].value.startswith(start) for box in boxes] == [True] * 3
-    folded = sections("ar_fitting", lang)
-    assert [box.markdown[0].value for box in boxes] == [
-        folded[name].partition("\n\n")[0] for name in ("process", "methods", "verdict")
-    ]
-    visible = [item.value for item in page.app.markdown]
-    assert sum(text.startswith(start) for text in visible) == 3
-    assert folded["verdict"].partition("\n\n")[2] in visible
-
-
 @pytest.mark.parametrize(("slug", "lang"), alternate(SLUGS))
 def test_lesson_benches_show_few_controls_and_readouts(untouched, slug, lang):
     """At most five controls at first sight and four read-outs (the house's rule for a bench)."""
@@ -100,7 +85,7 @@ def test_lesson_benches_show_few_controls_and_readouts(untouched, slug, lang):
             for kind in ("bidi_component", "toggle", "selectbox", "number_input", "button_group")
             for widget in box.get(kind)
             if (widget.key or "").startswith(prefix)
-            and not widget.key.endswith((".view", ".chart", ".debounce", ".commit", ".steps"))
+            and not widget.key.endswith((".view", ".chart", ".debounce", ".commit", ".step-chips"))
         } - hidden  # fmt: skip
         assert len(front) <= 5, (name, front)
 

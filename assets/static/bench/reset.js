@@ -16,6 +16,7 @@ export function updateResets() {
     const [, lesson, bench] = KEY.exec(element.className) ?? [];
     const count = lesson ? names.filter((name) => name.startsWith(`${lesson}.${bench}.`)).length : 0;
     if (String(count) !== (element.dataset.count ?? "0")) {
+      element.style.setProperty("--seqviz-count", `"${count}"`); // for the label of the button
       if (count) element.dataset.count = count;
       else delete element.dataset.count;
     }

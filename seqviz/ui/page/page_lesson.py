@@ -89,7 +89,6 @@ class PageLesson:
         placed: benches in page order.
         requests: priority of benches that the browser has requested.
         render_times: `time.monotonic()` of each bench's last rendering.
-        below: container below the last placed bench, if it has steps.
         chapters: name, title and tasks of each placed bench of the core, for `bench/chapters.js`.
     """
 
@@ -100,7 +99,6 @@ class PageLesson:
     placed: list[str] = field(default_factory=list)
     requests: dict[str, Priority] = field(default_factory=dict)
     render_times: dict[str, float] = field(default_factory=dict)
-    below: Any = None
     chapters: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -133,19 +131,8 @@ class PageLesson:
         return notebook.build(self.record.slug, self.text, self.sources())
 
     def prose(self, section: str) -> None:
-        """Show a named section of the lesson's Markdown.
-
-        The paragraph *What to notice* of a bench with steps is folded below the bench: the steps
-        come first.
-        """
-        body = sections(self.record.slug, self.text.lang)[section]
-        if self.below is not None and body.startswith(self.text("frame.steps.notice")):
-            paragraph, _, body = body.partition("\n\n")
-            key = f"{self.record.code}.{section}.notice"
-            with self.below.expander(self.text("frame.steps.more"), key=key, type="compact"):
-                st.markdown(paragraph)
-        if body:
-            st.markdown(body)
+        """Show a named section of the lesson's Markdown."""
+        st.markdown(sections(self.record.slug, self.text.lang)[section])
 
     def prefix(self, bench: str) -> str:
         """Return the prefix of a bench's widget keys and query parameters."""
@@ -229,7 +216,6 @@ class PageLesson:
         with st.container(border=True, key=f"bench-{name}"):
             fragment(run, bench.prefix)
             classroom_panel.run_as_class(self.text, bench, self.style, header.presenting())
-        self.below = st.container() if bench.steps else None
 
     def _add_chapter(self, bench: Bench) -> None:
         """Add a bench of the core to the chapters, with the predictions at it."""

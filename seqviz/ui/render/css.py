@@ -42,7 +42,7 @@ _PAGE = """
 .seqviz-chart.picking .nsewdrag {cursor: pointer;}
 [data-testid="stHtml"] a {color: var(--st-link-color, currentColor);}
 [class*="-restore"]:not([data-count]) {display: none;}
-[class*="-restore"] button::after {content: "(" attr(data-count) ")"; margin-left: .3em;}
+[class*="-restore"] button::after {content: "(" var(--seqviz-count) ")"; margin-left: .3em;}
 .seqviz-hidden {border-radius: .5rem; background: var(--st-secondary-background-color, #8882);}
 .seqviz-target {border-left: 3px solid currentColor; padding-left: .75rem;}
 .seqviz-target[data-reached="true"] {border-left-color: var(--st-green-color, #1a8754);}

@@ -57,7 +57,7 @@ def test_decay_answer_alternates_in_sign():
     assert share == pytest.approx(0.795, abs=0.02)
     for language, mostly in (("en", "mostly"), ("zh", "多半")):
         assert mostly in Text(language)("ar_fitting.predict.decay.reveal")
-    assert right("decay") == "It alternates in sign; |ρₖ| stays the same"
+    assert right("decay") == "Every second value flips its sign; each |ρₖ| is as before"
 
 
 def test_bias_answer_matches_sampling_bias():
