@@ -44,7 +44,7 @@ lesson.step("one", "count", {"view": "mask", "task": "count", "temperature": 0.0
 
 UNIT = {"kind": "characters", "cell": "lstm", "lstm": "c", "feature": "in_word"}
 lesson.step("watch", "unit", {**UNIT, "view": "unit"}, ["figure.gate_c", "figure.gate_f"])
-lesson.step("watch", "saturation", {**UNIT, "view": "saturation"}, ["figure.gate_o", 4])
+lesson.step("watch", "saturation", {**UNIT, "view": "saturation"}, ["figure.gate_o"])
 
 lesson.step("meaning", "position", {"feature": "in_word"}, [2, 3])
 lesson.step("meaning", "vowel", {"feature": "vowel"}, [2, 3])

@@ -44,7 +44,9 @@ LATER_INPUTS = tuple(Cell(x, 3) for x in (4, 5, 6))  # inputs after the one of o
 ONE = {"view": "one", "read_at": "each", "output": 3}
 lesson.step("wirings", "backward", {**ONE, "backward": True}, LATER_INPUTS)
 lesson.step("wirings", "layers", {**ONE, "layers": 3}, LATER_INPUTS)
-lesson.step("wirings", "last", {"view": "one", "backward": True, "read_at": "last"}, [6])
+lesson.step(
+    "wirings", "last", {"view": "one", "backward": True, "read_at": "last"}, ["figure.wiring_box_h"]
+)
 
 lesson.step("step", "forget", {"view": "step", "recurrent": "0.5 0; 0 0"}, [2])
 lesson.step("step", "order", {"view": "order"}, [0, 1])
