@@ -20,15 +20,15 @@ from seqviz.content import catalog
 from seqviz.core.brotli_assets import read_asset
 from seqviz.core.i18n import LANGUAGES
 from seqviz.core.paths import ASSETS
+from seqviz.lessons.framework.lesson import Bench
 from seqviz.plotting.card_picture import HEIGHT, WIDTH, wordless
 from seqviz.plotting.figure import Figure
 from seqviz.plotting.style import DARK, LIGHT, LIVE, Style
+from seqviz.ui.page import home
 from seqviz.ui.prerender import shell
 from testing.chromium import chromium
 
 CARDS, HOME = ASSETS / "static" / "home", ASSETS / "pictures"
-# On the card instead of the first bench, whose figure answers the lesson's first question.
-CARD_BENCHES = {"vanishing_gradients": "reach"}
 # Settings for figures with too many marks for a card.
 SHORT = {"text": {"text": "Unbelievable films"}}
 SIZES = {"wide": (717, 420), "narrow": (356, 420)}  # home page: next to its slider, on a phone
@@ -98,7 +98,7 @@ def pictures(browser: Browser) -> Iterator[tuple[Path, str]]:
                 written = written.replace(reserved, color)
             yield CARDS / f"card_{record.slug}_{theme}.svg", _drawn(page, written, WIDTH, HEIGHT)
     for lang in LANGUAGES:
-        full = _first(catalog.SHOWN, lang).to_json()
+        full = _figure(home.opening_bench(), lang).to_json()
         written = page.evaluate(HERO, [full, shell.home_words(lang)])
         for name, size in SIZES.items():
             yield HOME / f"home.{lang}.{name}.svg", inline(_drawn(page, written, *size), name)
@@ -106,8 +106,11 @@ def pictures(browser: Browser) -> Iterator[tuple[Path, str]]:
 
 
 def _first(slug: str, lang: str) -> Figure:
-    benches = getattr(lessons, slug).lesson.benches
-    bench = benches[CARD_BENCHES.get(slug, next(iter(benches)))]
+    return _figure(next(iter(getattr(lessons, slug).lesson.benches.values())), lang)
+
+
+def _figure(bench: Bench, lang: str) -> Figure:
+    slug = bench.lesson.slug
     figure = bench.run(SHORT.get(slug, {}), style=Style(LIVE, lang), code=False).figure
     assert isinstance(figure, Figure), slug
     return figure

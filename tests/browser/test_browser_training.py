@@ -39,6 +39,7 @@ def test_training_grows_loss_curve_and_can_be_cancelled_or_finish(visit):
         for name in ("start", "cancel")
     )
     progress = lesson.page.get_by_test_id("stProgress")
+    lesson.page.locator(".st-key-bench-networks").scroll_into_view_if_needed()
     start.click()
     expect(progress).to_contain_text("%")
     early = epochs_shown(lesson, 0)

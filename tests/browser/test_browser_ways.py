@@ -147,9 +147,9 @@ def test_navigation_back_undoes_language_change_and_settings(visit):
 
 def test_navigation_link_with_settings_overrides_saved_ones(visit):
     """As the way from the figure at home into its lesson."""
-    key = "vg.reach.gain"
-    lesson = visit("vanishing_gradients", {"lang": "en", key: "0.5", "vg.reach.steps": "30"})
-    at_rest(lesson, TITLES["vanishing_gradients"])
+    key = "ar.process.phi"
+    lesson = visit("ar_fitting", {"lang": "en", key: "0.5", "ar.process.n": "200"})
+    at_rest(lesson, TITLES["ar_fitting"])
     lesson.page.get_by_test_id("stTopNavLink").first.click()
     at_rest(lesson, HOME)
     lesson.page.locator(".seqviz-home-bench input[type=range]").press("PageUp")
@@ -158,7 +158,7 @@ def test_navigation_link_with_settings_overrides_saved_ones(visit):
     linked = dict(parse_qsl(urlsplit(entry.get_attribute("href")).query))
     before = place(lesson)
     entry.click()
-    at_rest(lesson, TITLES["vanishing_gradients"])
+    at_rest(lesson, TITLES["ar_fitting"])
     assert address(lesson)[1] == linked
     assert place(lesson) == before + 1
     expect(lesson.page.locator(slider_input(key))).to_have_value(linked[key])

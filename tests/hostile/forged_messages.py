@@ -85,8 +85,9 @@ def draw(slug: str) -> None:
     positions = tuple(declared.benches)
     nothing = lambda names: None  # noqa: E731
     components.lazy_load(
-        "near", declared.record.slug, positions, (), "whole", nothing, ["predict.x"], nothing
-    )
+        "near", declared.record.slug, positions, (), "whole", nothing, ["predict.x"], nothing,
+        [], {},
+    )  # fmt: skip
     for exercise in declared.exercises.values():
         questions.ask(words, f"{declared.record.code}.exercise.{exercise.name}", exercise)
     for name in declared.sketches:

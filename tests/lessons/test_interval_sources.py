@@ -19,7 +19,7 @@ NAMES = {
     "texts": ("texts|beginnings|reviews|sequences|pairs", "文本|开头|影评|序列|对句子"),
     "nouns": ("over nouns", "对名词"),
     "questions": ("reviews", "影评|评论"),
-    "questions and draws": ("reviews.*draws", "影评.*示例"),
+    "questions and draws": ("reviews.*samples", "影评.*示例"),
     "reviews": ("reviews", "评论"),
     "sentences": ("sentences", "句"),
     "seeds": ("seeds", "种子"),

@@ -79,7 +79,7 @@ def test_scores_experiment_matches_bench_at_same_seed(smollm2):
     bench = bench_of("gpt", "scores")
     bits = bench.experiment({"top_k": 5}).values([7])[0]
     output = bench.run({"top_k": 5, "seed": 7})
-    low, high = map(float, re.findall(r"from (\d\.\d+) to (\d\.\d+)", output.notes[0])[-1])
+    low, high = map(float, re.findall(r"covers (\d\.\d+) to (\d\.\d+)", output.notes[0])[-1])
     assert -np.log2(high - low) == pytest.approx(bits, abs=0.02)
 
 

@@ -215,6 +215,8 @@ class Lesson:
     ) -> Step:
         """Declare a step to try at a bench; the order of declaration is that on the page.
 
+        The values are not parsed here: the bounds of some controls need a checkpoint.
+
         Args:
             bench: name of a declared bench.
             name: name within the bench.
@@ -223,15 +225,12 @@ class Lesson:
 
         Raises:
             KeyError: if there is no such bench.
-            ValueError: for a value that a control does not accept.
         """
         parts = tuple(
             item if isinstance(item, Trace | Axis | Cell) else Trace(item) for item in lights
         )
-        step = Step(bench, name, dict(values), parts)
-        steps = (*self.steps.get(bench, ()), step)
-        step_rules.settings(self.benches[bench].declaration, steps)
-        self.steps[bench] = steps
+        step = Step(self.benches[bench].name, name, dict(values), parts)
+        self.steps[bench] = (*self.steps.get(bench, ()), step)
         return step
 
     def prefix(self, bench: str) -> str:
