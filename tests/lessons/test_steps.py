@@ -19,8 +19,10 @@ from seqviz.lessons.framework.steps import (
     Axis,
     Cell,
     Light,
+    Step,
     Trace,
     light_json,
+    settings,
 )
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.ui.render.html import serialize
@@ -162,12 +164,13 @@ def test_step_lights_are_in_the_figure(bench, number, lang):
 
 
 def test_step_rejects_unknown_settings():
-    lesson = lessons.ar_fitting.lesson
-    copy = Lesson(lesson.slug, benches=dict(lesson.benches))
+    """When the settings are asked for; a declaration loads no checkpoint for a bound."""
+    declaration = lessons.ar_fitting.lesson.benches["process"].declaration
     with pytest.raises(ValueError, match="phi cannot be"):
-        copy.step("process", "far", {"phi": 7.0})
+        settings(declaration, [Step("process", "far", {"phi": 7.0})])
     with pytest.raises(ValueError, match="no psi"):
-        copy.step("process", "far", {"psi": 1.0})
+        settings(declaration, [Step("process", "far", {"psi": 1.0})])
+    copy = Lesson("ar_fitting")
     with pytest.raises(KeyError):
         copy.step("nowhere", "far", {})
     assert copy.steps == {}
