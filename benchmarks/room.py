@@ -25,6 +25,7 @@ import gzip
 import hashlib
 import json
 import random
+import re
 import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -105,6 +106,11 @@ async def events(url: str, path: str, *headers: str) -> AsyncIterator[tuple[byte
         writer.close()
 
 
+def _array_name(match: re.Match[bytes]) -> bytes:
+    """Return the name of an array, as `plotting.figure` gives it."""
+    return b"#" + hashlib.sha256(match[0]).hexdigest()[:16].encode()
+
+
 @dataclass(frozen=True)
 class Digest:
     """Content of a picture: everything but its badge, and the badge, which has the clock."""
@@ -114,8 +120,13 @@ class Digest:
 
     @classmethod
     def of(cls, body: bytes) -> Digest:
-        """Return the digest of a response of two lines."""
+        """Return the digest of a response of two lines.
+
+        A response names the arrays that its receiver has and sends the others; both forms have one
+        digest.
+        """
         head, _, figure = body.partition(b"\n")
+        figure = re.sub(rb'(?<="bdata":")[^"#]+(?=")', _array_name, figure)
         around = json.loads(head)
         badge = around.pop("badge")
         payload = json.dumps(around, sort_keys=True).encode()

@@ -84,6 +84,7 @@ def test_class_run_marks_student_value_in_row_of_each_cell(visit):
     expect(student.page.locator(f"{race} .own")).to_contain_text(
         re.compile(r"种子 1）：RNN \S+ · LSTM \S+ · GRU \S+"), timeout=LONG
     )
-    own = student.page.locator(f"{race} .seqviz-chart")
-    ring = own.evaluate("(chart) => chart.data.find((one) => one.name === '你的').y.length")
-    assert ring == 3
+    # The sentence stands before the chart does, which is drawn a moment later.
+    rings = """(selector) => (document.querySelector(selector)?.data ?? [])
+        .find((one) => one.name === '你的')?.y.length === 3"""
+    student.page.wait_for_function(rings, arg=f"{race} .seqviz-chart", timeout=LONG)
