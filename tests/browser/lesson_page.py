@@ -27,6 +27,9 @@ STANDS = """(name) => {
 }"""
 WAITS = """(bench) => bench !== true
     && bench.querySelector('[class*="st-key-"][class*="-placeholder"]') !== null"""
+# Open "More settings" if a control is in it.
+OPENED = """(selector) => document.querySelector(selector)
+    ?.closest('[data-testid="stExpander"] details:not([open])')?.querySelector("summary").click()"""
 CHANGEABLE = {"viewport", "color_scheme"}  # of a context's options, while it is open
 MOVED = "window.seqvizLiveBench?.(bench).pending.size"  # values that the page has not drawn
 PICTURES = "(bench) => seqvizLiveBench(bench).frames.length"  # painted during drags
@@ -69,6 +72,8 @@ class LessonPage:
             position = self.page.wait_for_function(STANDS, arg=bench.split(".")[0])
             if position.evaluate(WAITS):
                 self.whole()
+        if "." in bench:
+            self.page.evaluate(OPENED, css_class(key))
         return self.page.locator(css_class(key))
 
     def slider(self, key: str) -> Locator:

@@ -209,6 +209,7 @@ class Steps {
     const elements = this.ringed.map(controlElement).filter(Boolean);
     const color = getComputedStyle(this.host).getPropertyValue("--st-primary-color"); // known in components only
     for (const element of elements) {
+      element.closest("details:not([open])")?.querySelector("summary").click(); // "More settings"
       element.style.setProperty("--seqviz-ring", color);
       element.toggleAttribute("data-seqviz-ring", true); // Streamlit writes the classes anew
     }

@@ -45,7 +45,7 @@ class FitParams:
     same: bool = toggle(True, when=on(view="estimates"))
     model: int = slider(1, 8, 1, when=on(view="estimates", same=False))
     estimator: str = choice(ar.METHODS, "ols", menu=True, when=on(view="sampling"))
-    intercept: bool = toggle(False)
+    intercept: bool = toggle(False, more=True)
 
 
 def draw_sampling(p: FitParams, world: ProcessParams, show: Show) -> None:

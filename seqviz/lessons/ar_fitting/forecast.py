@@ -23,7 +23,7 @@ class AheadParams:
     view: str = view(("fan", "errors"), "fan")
     horizon: int = slider(1, 50, 20, unit="steps")
     model: int = slider(1, 8, 1)
-    intercept: bool = toggle(False, when=on(view="fan"))
+    intercept: bool = toggle(False, when=on(view="fan"), more=True)
 
 
 def draw_fan(

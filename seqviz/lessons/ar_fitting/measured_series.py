@@ -25,11 +25,11 @@ class MeasuredSeriesParams:
 
     view: str = view(("fan", "correlations", "order", "residuals"), "fan")
     source: str = choice((*series.BUNDLED, "csv"), "sunspots", menu=True)
-    difference: bool = toggle(False)
-    seasonal: bool = toggle(False, when=on(source=(*SEASONS, "csv")))
+    difference: bool = toggle(False, more=True)
+    seasonal: bool = toggle(False, when=on(source=(*SEASONS, "csv")), more=True)
     period: int = slider(2, 52, 12, more=True, when=on(source="csv", seasonal=True), unit="steps")
     model: int = slider(1, 12, 2, when=on(view=("fan", "residuals")))
-    horizon: int = slider(1, 50, 20, when=on(view="fan"), unit="steps")
+    horizon: int = slider(1, 50, 20, when=on(view="fan"), unit="steps", more=True)
 
 
 def own_column(show: Show) -> tuple[Series, str] | None:

@@ -60,7 +60,7 @@ class NonlinearParams:
     r: float = slider(2.8, 3.7, 3.7, 0.05, when=on(rule="logistic"))
     below: float = slider(-0.9, 0.9, -0.8, 0.1, when=on(rule="threshold"))
     above: float = slider(-0.9, 0.9, 0.8, 0.1, when=on(rule="threshold"))
-    cell: str = choice(CELLS, "mlp")
+    cell: str = choice(CELLS, "mlp", more=True)
     seed: int = seed(0, more=True)
 
 

@@ -56,13 +56,13 @@ class PretrainedParams:
     """Controls of the pretrained model and its text, which the benches below read, too."""
 
     view: str = view(("mosaic", "head", "mean", "rollout", "heads"), "mosaic")
-    model: str = choice(tuple(MODELS), DEFAULT, menu=True)
+    model: str = choice(tuple(MODELS), DEFAULT, menu=True, more=True)
     encoder: str = text_input(ENCODER_TEXT, MAX_PASTED_CHARS, above=True, when=on(model=ENCODERS))
     decoder: str = text_input(DECODER_TEXT, MAX_PASTED_CHARS, above=True, when=on(model=DECODERS))
     other: str = text_input("", MAX_PASTED_CHARS, more=True, when=on(model=ENCODERS))
     layer: int = layer_slider(3)
     head: int = head_slider(1)
-    by: str = choice(BY, "weight", when=on(view=SHOWN))
+    by: str = choice(BY, "weight", when=on(view=SHOWN), more=True)
     over: str = choice(("layer", "all"), "layer", when=on(view="mean"))
     measure: str = choice(
         (*patterns.HABITS, "entropy", "distance"), "first", menu=True, when=on(view="heads")
@@ -128,7 +128,7 @@ class ApartParams:
     view: str = view(("products", "chain"), "products")
     query: int = slider(1, texts.MAX_TEXT_TOKENS, 10, within=tokens_above)
     key: int = slider(1, texts.MAX_TEXT_TOKENS, 3, within=tokens_above)
-    by: str = choice(BY, "weight")
+    by: str = choice(BY, "weight", more=True)
 
 
 def apart(p: ApartParams, show: Show) -> None:

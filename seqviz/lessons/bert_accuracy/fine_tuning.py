@@ -58,8 +58,8 @@ class HeadsParams:
     feature: str = choice(FEATURES, shipped.HEAD.feature)
     head_rate: float = stops(RATES, shipped.HEAD.head_rate)
     epochs: int = slider(1, 20, shipped.HEAD.epochs)
-    sentences: int = stops(TRAINED_ON, shipped.HEAD.sentences)
-    runs: int = slider(1, 5, shipped.HEAD.runs)
+    sentences: int = stops(TRAINED_ON, shipped.HEAD.sentences, more=True)
+    runs: int = slider(1, 5, shipped.HEAD.runs, more=True)
     texts: bool = toggle(False, more=True)
     model: str = model_menu()
 
@@ -118,7 +118,7 @@ class TuneParams:
     rate: float = stops(RATES[:6], shipped.TUNE.rate, when=on(regime=("top", "all")))
     # Each regime opens with its shipped run; adapters need a larger rate.
     lora_rate: float = stops(RATES[:6], shipped.TUNED["lora"].rate, when=on(regime="lora"))
-    sentences: int = stops(TRAINED_ON, shipped.TUNE.sentences)
+    sentences: int = stops(TRAINED_ON, shipped.TUNE.sentences, more=True)
     epochs: int = slider(1, 5, shipped.TUNE.epochs)
     head_rate: float = stops(RATES, shipped.TUNE.head_rate, more=True)
     feature: str = choice(FEATURES, shipped.TUNE.feature, more=True)

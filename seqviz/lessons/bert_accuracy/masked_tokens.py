@@ -49,7 +49,7 @@ class MaskedParams:
     text: str = text_input(REVIEW, MAX_PASTED_CHARS, above=True, when=on(view="own"))
     order: str = choice(ORDERS, "random", menu=True)
     share: int = slider(0, 100, 35, unit="percent")
-    all_lines: bool = toggle(False, when=on(view="class"))
+    all_lines: bool = toggle(False, when=on(view="class"), more=True)
     sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True, when=on(view="class"))
     model: str = model_menu()
 
@@ -104,8 +104,7 @@ class FillParams:
     random: int = slider(
         0, 100, 10, 5, within=lambda v: 100 - v["mask"],
         when=lambda v: v["view"] == "treatments" and v["mask"] < 100,
-        unit="percent",
-    )  # fmt: skip
+        unit="percent", more=True)  # fmt: skip
     sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True)
 
 

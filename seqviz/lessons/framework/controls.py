@@ -299,6 +299,7 @@ def step_slider(
     high: int,
     default: int,
     *,
+    more: bool = False,
     when: Condition | None = None,
     within: str | Callable[[Mapping[str, Any]], float] | None = None,
     opens: Callable[[Mapping[str, Any]], float] | None = None,
@@ -309,11 +310,12 @@ def step_slider(
         low: the first step.
         high: the last step.
         default: the initial step.
+        more: True to put it behind "more".
         when: condition on the earlier controls; see `on`.
         within: an upper end that depends on earlier controls; see `Slider`.
         opens: an initial step that depends on earlier controls; see `Slider`.
     """
-    return _field(Slider(default, False, when, low, high, 1, within, opens, buttons=True))
+    return _field(Slider(default, more, when, low, high, 1, within, opens, buttons=True))
 
 
 def select_slider(

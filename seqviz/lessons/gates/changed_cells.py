@@ -42,8 +42,8 @@ class ForceParams:
     z: float = held("gru", "z", 0.5)
     r: float = held("gru", "r", 0.0)
     n: float = held("gru", "n", 0.0, -1.0)
-    units: str = choice(("all", "one"), "all")
-    unit: int = slider(1, 256, 1, when=on(units="one"))
+    units: str = choice(("all", "one"), "all", more=True)
+    unit: int = slider(1, 256, 1, when=on(units="one"), more=True)
     first: int = slider(1, MAX_SYMBOLS, 1, more=True)
     last: int = slider(1, MAX_SYMBOLS, MAX_SYMBOLS, more=True)
 

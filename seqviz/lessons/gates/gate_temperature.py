@@ -34,8 +34,8 @@ class SingleGateParams:
     """Controls of the bench on gate temperature."""
 
     view: str = view(("cell", "unit", "mask"), "cell")
-    temperature: float = stops(TEMPERATURES, 1.0)
-    task: str = choice(tasks.TASKS, "latch", menu=True)
+    temperature: float = stops(TEMPERATURES, 1.0, more=True)
+    task: str = choice(tasks.TASKS, "latch", menu=True, more=True)
     cell: str = choice(CELLS, "lstm")
     unit: int = slider(1, 16, 5, more=True, within=units_of)
     gate_lstm: str = choice(

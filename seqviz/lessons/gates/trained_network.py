@@ -74,16 +74,16 @@ class WatchParams:
     """Controls of the trained network and text; the benches on forcing and variants read them."""
 
     view: str = view(("map", "unit", "cell", "saturation"), "map")
-    kind: str = choice(NETWORK_KINDS, "characters", menu=True)
-    cell: str = choice(CELLS, "lstm")
+    kind: str = choice(NETWORK_KINDS, "characters", menu=True, more=True)
+    cell: str = choice(CELLS, "lstm", more=True)
     characters: str = typed("characters", PROSE)
     sentiment: str = typed("sentiment", REVIEW)
     latch: str = typed("latch", tasks.EXAMPLES["latch"])
     count: str = typed("count", tasks.EXAMPLES["count"])
     parity: str = typed("parity", tasks.EXAMPLES["parity"])
     adding: str = typed("adding", tasks.EXAMPLES["adding"])
-    lstm: str = choice(activations.LSTM_SYMBOLS, "c", when=on(cell="lstm"))
-    gru: str = choice(activations.GRU_SYMBOLS, "h", when=on(cell="gru"))
+    lstm: str = choice(activations.LSTM_SYMBOLS, "c", when=on(cell="lstm"), more=True)
+    gru: str = choice(activations.GRU_SYMBOLS, "h", when=on(cell="gru"), more=True)
     rank: int = slider(1, 256, 1, when=on(view=("map", "unit", "cell")), within=units_seen)
     step: int = step_slider(1, MAX_SYMBOLS, 12, within=symbols_of)
     order: str = choice(activations.ORDERS, "correlation", menu=True, more=True)
@@ -211,11 +211,11 @@ class MeaningParams:
     """Controls of the bench on the meaning of a unit."""
 
     feature: str = choice(searching.FEATURES, "quotes", menu=True)
-    cell: str = choice(CELLS, "lstm")
+    cell: str = choice(CELLS, "lstm", more=True)
     lstm: str = choice(activations.LSTM_SYMBOLS, "c", when=on(cell="lstm"))
     gru: str = choice(activations.GRU_SYMBOLS, "h", when=on(cell="gru"))
     found_on: str = text_input(PROSE, MAX_PASTED_CHARS)
-    scored_on: str = text_input(SECOND, MAX_PASTED_CHARS)
+    scored_on: str = text_input(SECOND, MAX_PASTED_CHARS, more=True)
 
 
 def meaning(p: MeaningParams, show: Show) -> None:

@@ -83,7 +83,7 @@ class FuturesParams:
     prompt: str = text_input(STORY, MAX_PASTED_CHARS, above=True)
     beams: int = step_slider(1, 6, 3)
     length_penalty: float = stops((0.0, 0.5, 1.0, 2.0, 4.0), 1.0)
-    shown: int = slider(8, 40, 16, 2)
+    shown: int = slider(8, 40, 16, 2, more=True)
     length: int = stops((4, 6, 8, 10), 8, more=True)
     seed: int = seed(0, more=True)
 

@@ -80,7 +80,7 @@ class DistanceParams:
 
     view: str = view(("offset", "matrix", "rotation", "clocks", "wavelengths"), "offset")
     d_model: int = slider(2, 256, 16, 2, unit="dimensions")
-    base: float = stops(BASES, 10_000.0)
+    base: float = stops(BASES, 10_000.0, more=True)
     length: int = slider(8, 256, 64, 8, when=on(view=("offset", "matrix")))
     offset: int = slider(1, 50, 3, when=on(view=("rotation", "clocks")), unit="positions")
     place: int = slider(0, 200, 10, when=on(view="clocks"))

@@ -22,12 +22,14 @@ class SchemesParams:
 
     view: str = view(("rotary", "terms", "alibi", "t5", "shift"), "rotary")
     key: int = slider(0, 1000, 10, when=on(view="rotary"))
-    tokens: int = slider(4, 64, 24, when=on(view=("rotary", "terms", "alibi", "t5")))
+    tokens: int = slider(4, 64, 24, when=on(view=("rotary", "terms", "alibi", "t5")), more=True)
     offset: int = slider(
         0, 63, 3, when=on(view="rotary"), within=lambda v: v["tokens"] - 1, unit="positions"
     )
-    base: float = stops(BASES, 100_000.0, when=on(view="rotary"))
-    d_k: int = stops((2, 4, 8, 16, 32, 64, 128), 64, when=on(view="rotary"), unit="dimensions")
+    base: float = stops(BASES, 100_000.0, when=on(view="rotary"), more=True)
+    d_k: int = stops(
+        (2, 4, 8, 16, 32, 64, 128), 64, when=on(view="rotary"), unit="dimensions", more=True
+    )
     heads: int = slider(1, 32, 8, when=on(view="alibi"))
     head: int = slider(
         0, 31, 0, within=lambda v: v["heads"] - 1,

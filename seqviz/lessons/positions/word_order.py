@@ -29,11 +29,11 @@ class EffectParams:
 
     view: str = view(("moved", "maps"), "moved")
     first: str = text_input(FIRST, MAX_PASTED_CHARS)
-    how: str = choice(("own", "shuffled"), "own")
+    how: str = choice(("own", "shuffled"), "own", more=True)
     second: str = text_input(SECOND, MAX_PASTED_CHARS, when=on(how="own"))
-    draw: int = slider(1, 50, 1, when=on(how="shuffled"))
+    draw: int = slider(1, 50, 1, when=on(how="shuffled"), more=True)
     strength: float = slider(0.0, 2.0, 1.0, 0.01, when=on(view="moved"))
-    causal: bool = toggle(False)
+    causal: bool = toggle(False, more=True)
     scheme: str = choice(orders.SCHEMES, "none", when=on(view="maps"))
     seed: int = seed(0, more=True)
 
@@ -119,7 +119,7 @@ class TaskParams:
     view: str = view(("result", "curves"), "result")
     task: str = choice(tiny.TASKS, "reverse", menu=True)
     causal: bool = toggle(False)
-    letters: int = slider(6, 12, 8)
+    letters: int = slider(6, 12, 8, more=True)
     seed: int = seed(0, more=True)
 
 

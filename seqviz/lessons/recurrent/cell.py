@@ -62,11 +62,11 @@ class StepParams:
     other_text: str = text_input("the man bites the dog", 60, above=True, typed=True,
                            when=on(view="order"))  # fmt: skip
     unrolled: int = slider(1, MAX_UNROLLED_STEPS, 6, more=True, when=on(view="step"))
-    recurrent: str = text_input("0.8 -0.6; 0.6 0.8", 60, typed=True, when=CELL)
+    recurrent: str = text_input("0.8 -0.6; 0.6 0.8", 60, typed=True, when=CELL, more=True)
     inputs: str = text_input("1; 0", 60, typed=True, more=True, when=CELL)
     notation: str = choice(tuple(NOTATIONS), "s2", menu=True, when=on(view="notations"))
     moment: int = step_slider(1, MAX_UNROLLED_STEPS, 3, within="unrolled", when=CELL)
-    unit: int = step_slider(1, MAX_UNITS, 1, within=units_of, when=on(view="step"))
+    unit: int = step_slider(1, MAX_UNITS, 1, within=units_of, when=on(view="step"), more=True)
     bias: str = text_input("0 0", 60, typed=True, more=True, when=CELL)
     outputs: str = text_input("2 0; 0 2", 60, typed=True, more=True, when=on(view="step"))
     squash: str = choice(OUTPUTS, "softmax", more=True, when=on(view="step"))
@@ -155,7 +155,7 @@ class WiringsParams:
     layers: int = slider(1, 3, 1, more=True, when=on(view="one"))
     backward: bool = toggle(False, when=on(view="one"))
     read_at: str = choice(READ, "each", menu=True, when=on(view="one"))
-    output: int = step_slider(1, 6, 3, within=outputs_of, when=on(view="one"))
+    output: int = step_slider(1, 6, 3, within=outputs_of, when=on(view="one"), more=True)
     enter: str = choice(ENTER, "each", more=True, when=on(view="one"))
     seed: int = seed(0, more=True)
 
@@ -198,8 +198,8 @@ class CollapseParams:
     tanh: float = stops((0.0, 0.1, 1.0, 10.0, 50.0, 100.0), 0.0)
     amplitude: float = stops((0.01, 0.1, 0.3, 1.0, 3.0, 10.0), 1.0)
     hidden_units: int = stops((1, 4, 16, 64), 16)
-    with_bias: bool = toggle(True)
-    precision: str = choice(("float32", "float64"), "float32")
+    with_bias: bool = toggle(True, more=True)
+    precision: str = choice(("float32", "float64"), "float32", more=True)
     seed: int = seed(1, more=True)
 
 

@@ -41,7 +41,7 @@ class CellCostParams:
     n_inputs: int = stops(SIZES, 1, more=True, when=SIZED)
     n_hidden: int = stops(SIZES, 32, more=True, when=SIZED)
     n_layers: int = slider(1, 4, 1, when=on(view="length"))
-    n_directions: int = slider(1, 2, 1, when=SIZED)
+    n_directions: int = slider(1, 2, 1, when=SIZED, more=True)
     n_steps: int = stops(LENGTHS, 128, when=on(view=("length", "time")))
     n_outputs: int = stops((0, 1, 2, 10, 100), 1, more=True, when=SIZED)
     n_biases: str = choice(tuple(counting.BIASES), "two", more=True, when=on(view="length"))

@@ -38,8 +38,8 @@ class TaggerParams:
         ORIGIN, MAX_SENTENCE_CHARS, above=True, typed=True, when=on(view=("tags", "sides"))
     )
     side: str = choice(SIDES, "right", when=on(view="sides"))
-    way: str = choice(WAYS, "deleted", when=on(view=("sides", "counted")))
-    layer: int = step_slider(1, LAYERS, LAYERS, when=on(view="sides"))
+    way: str = choice(WAYS, "deleted", when=on(view=("sides", "counted")), more=True)
+    layer: int = step_slider(1, LAYERS, LAYERS, when=on(view="sides"), more=True)
     shown: str = choice(("emission", "marginal"), "emission", when=on(view="tags"))
 
 

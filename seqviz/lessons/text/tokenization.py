@@ -169,9 +169,9 @@ class MergesParams:
 
     view: str = view(("frequent", "compression"), "frequent")
     corpus: str = choice(("reviews", "toy", "minbpe"), "reviews")
-    amount: str = choice(tuple(AMOUNTS), "all", when=on(corpus="reviews"))
+    amount: str = choice(tuple(AMOUNTS), "all", when=on(corpus="reviews"), more=True)
     merges: int = slider(0, own.MAX_MERGES, 300, within=_most)
-    sample: str = text_input(SAMPLE, when=on(corpus=("reviews", "toy")))
+    sample: str = text_input(SAMPLE, when=on(corpus=("reviews", "toy")), more=True)
 
 
 def learned_as(p: MergesParams, show: Show) -> LearnedMerges:

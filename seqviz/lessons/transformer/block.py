@@ -68,9 +68,11 @@ class NormsParams:
 
     tensor: str = text_input(normalization.PRINTED, CELLS)
     row: int = slider(1, normalization.MOST_WORDS, 1, within=lambda v: shape(v)[0] * shape(v)[1])
-    feature: int = slider(1, normalization.MOST_FEATURES, 1, within=lambda v: shape(v)[2])
+    feature: int = slider(
+        1, normalization.MOST_FEATURES, 1, within=lambda v: shape(v)[2], more=True
+    )
     added: float = slider(-10.0, 10.0, 0.0, 0.1)
-    given: str = choice(normalization.NORM_AXES, "all")
+    given: str = choice(normalization.NORM_AXES, "all", more=True)
     eps: float = stops(EPS, 1e-5, more=True)
 
 
@@ -82,8 +84,8 @@ class EncoderFlowParams:
     words: str = text_input(flow.TEXT, MAX_PASTED_CHARS)
     depth: int = slider(1, flow.MOST_LAYERS, 6, more=True)
     layer: int = slider(0, flow.MOST_LAYERS - 1, 0, within=lambda v: v["depth"] - 1, when=INSIDE)
-    dropout: float = stops(RATES, 0.0)
-    places: str = choice(tuple(flow.SCHEMES), "vaswani", menu=True, when=DROPPED)
+    dropout: float = stops(RATES, 0.0, more=True)
+    places: str = choice(tuple(flow.SCHEMES), "vaswani", menu=True, when=DROPPED, more=True)
     zeros: int = seed(0, more=True, when=DROPPED)
     hidden: int = stops((256, 512, 1024, 2048, 4096), 2048, more=True)
     split: int = stops((1, 2, 4, 8, 16, 32), 8, more=True)
@@ -124,8 +126,8 @@ class PairParams:
     view: str = view(LANGUAGES, LANGUAGES[0])
     number: str = text_input("342", 8)
     kind: str = choice(INPUTS, INPUTS[0])
-    fed: str = choice(FED, FED[0])
-    look: int = slider(0, PAIR_HEADS, 0)
+    fed: str = choice(FED, FED[0], more=True)
+    look: int = slider(0, PAIR_HEADS, 0, more=True)
     seed: int = seed(0, more=True)
 
 

@@ -100,7 +100,7 @@ class LookParams:
     """Controls of the bench on predictions after each layer."""
 
     view: str = view(("own", "reviews"), "own")
-    model: str = choice((DECODER, ENCODER), DECODER, menu=True, when=on(view="own"))
+    model: str = choice((DECODER, ENCODER), DECODER, menu=True, when=on(view="own"), more=True)
     filled: str = text_input(
         FILLED, MAX_PASTED_CHARS, above=True, when=on(view="own", model=(ENCODER,))
     )

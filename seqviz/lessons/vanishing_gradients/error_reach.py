@@ -37,10 +37,10 @@ class ReachParams:
         vanishing_gradients.CELLS, ("linear", "rnn", "lstm", "gru"), many=True
     )
     steps: int = slider(2, 500, 100)
-    init: str = choice(vanishing_gradients.INITS, "gaussian", menu=True)
+    init: str = choice(vanishing_gradients.INITS, "gaussian", menu=True, more=True)
     gain: float = slider(0.1, 2.0, 0.9, 0.01, when=on(init=SCALED))
-    signal: str = choice(vanishing_gradients.SIGNALS, "random", menu=True)
-    sentence: str = text_input(SENTENCE, when=on(signal="sentence"))
+    signal: str = choice(vanishing_gradients.SIGNALS, "random", menu=True, more=True)
+    sentence: str = text_input(SENTENCE, when=on(signal="sentence"), more=True)
     width: int = stops(WIDTHS, 32, more=True)
     loss: str = choice(vanishing_gradients.LOSSES, "last", more=True)
     forget_bias: float = slider(-2.0, 6.0, 1.0, 0.25, more=True, when=on(cells="lstm"))

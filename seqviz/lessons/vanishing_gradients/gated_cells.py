@@ -65,9 +65,9 @@ class RaceParams:
     """Controls of the bench on recall training."""
 
     view: str = view(("course", "closed", "ladder"), "course")
-    task: str = choice(recall.TASKS, "first")
+    task: str = choice(recall.TASKS, "first", more=True)
     delay: int = slider(1, 200, 50, unit="steps")
-    cells: tuple[str, ...] = choice(recall.CELLS, recall.CELLS, many=True)
+    cells: tuple[str, ...] = choice(recall.CELLS, recall.CELLS, many=True, more=True)
     bias: float = slider(0.0, 6.0, 4.0, 0.5, when=on(task="first", view=OPEN))
     bias_adding: float = slider(0.0, 6.0, 2.0, 0.5, when=on(task="adding", view=OPEN))
     updates: int = stops(UPDATES, 600, more=True, when=on(task="first"))

@@ -18,7 +18,7 @@ class PathsParams:
 
     cell: str = choice(("linear", "rnn"), "linear")
     steps: int = slider(2, 30, 6)
-    t: int = slider(1, 30, 1, within="steps")
+    t: int = slider(1, 30, 1, within="steps", more=True)
     gain: float = slider(0.1, 1.5, 0.8, 0.05)
     printed: bool = for_course(toggle(False))
     seed: int = seed(1, more=True)
@@ -51,8 +51,8 @@ class BackParams:
     steps: int = slider(2, 6, 4)
     taken: int = step_slider(0, 6, 1, within="steps")
     cell: str = choice(("linear", "rnn"), "linear")
-    width: int = slider(1, 3, 2)
-    shift: float = slider(-3.0, 3.0, 0.0, 0.1)
+    width: int = slider(1, 3, 2, more=True)
+    shift: float = slider(-3.0, 3.0, 0.0, 0.1, more=True)
     seed: int = seed(1, more=True)
 
 
@@ -77,9 +77,9 @@ class WeightGradientParams:
     """Controls of the bench on the gradient of a weight matrix."""
 
     matrix: str = choice(vanishing_gradients.MATRICES, "hidden_hidden", menu=True)
-    steps: int = slider(2, 30, 20)
+    steps: int = slider(2, 30, 20, more=True)
     t: int = step_slider(1, 30, 20, within="steps")
-    cell: str = choice(("linear", "rnn"), "linear")
+    cell: str = choice(("linear", "rnn"), "linear", more=True)
     gain: float = slider(0.1, 1.5, 0.8, 0.05)
     loss: str = choice(vanishing_gradients.LOSSES, "last", more=True)
     seed: int = seed(1, more=True)

@@ -23,7 +23,7 @@ class CutParams:
 
     view: str = view(("terms", "clipping", "cliff", "random"), "terms")
     cell: str = choice(
-        vanishing_gradients.CELLS, "rnn", menu=True, when=on(view=("terms", "random"))
+        vanishing_gradients.CELLS, "rnn", menu=True, when=on(view=("terms", "random")), more=True
     )
     kind: str = choice(vanishing_gradients.TRUNCATIONS, "window", when=on(view="terms"))
     window: int = slider(1, 200, 10, when=on(view="terms"), unit="steps")
