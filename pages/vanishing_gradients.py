@@ -4,13 +4,13 @@ from seqviz.lessons.vanishing_gradients.lesson import lesson as declared
 from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
+lesson.bench("race")
+lesson.more("race_more")
+lesson.prose("reach")
 lesson.bench("reach")
 lesson.more("reach_more")
 lesson.sketch("tanh")
 lesson.exercise("horizon")
-lesson.prose("race")
-lesson.bench("race")
-lesson.more("race_more")
 lesson.prose("recursion")
 lesson.bench("back")
 lesson.prose("gates")

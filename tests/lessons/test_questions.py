@@ -104,7 +104,7 @@ def test_unveiled_bench_answers_only_at_other_settings(lesson, question):
     if question.veils:
         return
     bench = lesson.benches[question.bench]
-    assert bench.name == next(iter(lesson.benches))
+    assert bench.name in (next(iter(lesson.benches)), lesson.record.first[0])  # home's is live, too
     output = bench.run(style=Style(), host=LocalHost())
     html = readouts_html(output.items) + sentences_html(output.items)
     assert not answer_numbers(lesson.slug, question.name, "en") & set(NUMBER.findall(html))

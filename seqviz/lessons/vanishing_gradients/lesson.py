@@ -11,13 +11,13 @@ from seqviz.lessons.vanishing_gradients import error_reach, gated_cells, gradien
 lesson = Lesson(
     "vanishing_gradients",
     code=(vanishing_gradients.log_norms, vanishing_gradients.pair_norms, vanishing_gradients.reach),
-    core=("reach", "race", "back", "gates"),
+    core=("race", "reach", "back", "gates"),
 )
 
-reach = lesson.bench("reach", error_reach.ReachParams, leads=True)(error_reach.reach)
 race = lesson.bench("race", gated_cells.RaceParams, replicate=gated_cells.class_race)(
     gated_cells.race
 )
+reach = lesson.bench("reach", error_reach.ReachParams, leads=True)(error_reach.reach)
 back = lesson.bench("back", gradient_paths.BackParams)(gradient_paths.back)
 gates = lesson.bench("gates", gated_cells.GatesParams, after=("reach",))(gated_cells.gates)
 paths = lesson.bench("paths", gradient_paths.PathsParams)(gradient_paths.paths)

@@ -114,7 +114,7 @@ def _card(number: int, record: catalog.LessonRecord, text: Text) -> str:
 
 
 def _picture(slug: str) -> str:
-    """Return the picture of a lesson's first bench; empty for a lesson without one."""
+    """Return the picture of a lesson; empty for a lesson without one."""
     name = f"home/card_{slug}_{css.theme()}.svg"
     return _PICTURE.format(static_files.address(name)) if (STATIC / name).exists() else ""
 

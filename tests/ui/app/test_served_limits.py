@@ -18,6 +18,7 @@ async def refused(url: str, cookies: dict[str, str] | None, seed: int) -> bool:
     link = {"vg.reach.seed": str(seed), "vg.reach.cells": "rnn,lstm,gru"}
     async with ProtocolClient(url, "vanishing_gradients", link, cookies=cookies) as tab:
         await tab.open()
+        await tab.scroll("reach")
         return any(LIMIT in warning for warning in tab.warnings)
 
 
