@@ -55,6 +55,25 @@ def test_veil_lifts_after_second_try(visit):
     expect(page.locator(FORCE)).not_to_contain_text(WORDS("frame.veiled"))
 
 
+def test_answered_veil_lights_up_chosen_option_in_figure(visit):
+    page = visit("positions", {"lang": "en"}).page
+    bench = ".st-key-bench-distance"
+    card = page.locator(".st-key-card-distance")
+    card.locator("summary").first.click()
+    page.locator(bench).scroll_into_view_if_needed()
+    question = page.locator(".st-key-po-predict-neighbors-question")
+    options = WORDS.items("positions.predict.neighbors.options")
+    for option in options[1], options[0]:
+        question.get_by_text(option, exact=True).click()
+    sentence = page.locator(".seqviz-answer button")
+    expect(sentence).to_contain_text(WORDS("frame.predicted", answer=options[0]))
+    mark = page.locator(f"{bench} .seqviz-step-lights .axis")
+    expect(mark).to_be_visible()
+    expect(mark).to_have_count(0)  # it goes out
+    sentence.click()
+    expect(mark).to_be_visible()
+
+
 def test_veil_lifts_on_skip_and_stays_lifted_after_reload(visit):
     page = opened(visit)
     page.locator(QUESTION).get_by_role("button", name=WORDS("frame.skip")).click()

@@ -163,6 +163,27 @@ def test_step_lights_are_in_the_figure(bench, number, lang):
     assert [item for item in lights if not is_in_figure(item, output, Text(lang))] == []
 
 
+LIT = [
+    (bench, question)
+    for record in catalog.LESSONS
+    for bench in getattr(lessons, record.slug).lesson.benches.values()
+    for question in bench.questions
+    if question.lights
+]
+
+
+@pytest.mark.parametrize(("bench", "question"), LIT, ids=lambda item: getattr(item, "name", None))
+@each_language
+def test_options_of_a_question_light_up_parts_of_the_answering_figure(bench, question, lang):
+    text = Text(lang)
+    output = bench.run(question.at or {}, language=lang)
+    options = text.items(f"{bench.lesson.slug}.predict.{question.name}.options")
+    assert len(question.lights) == len(options)
+    lights = [light for option in question.lights for light in option]
+    assert [item for item in lights if not is_in_figure(item, output, text)] == []
+    assert len({str(option) for option in question.lights}) == len(options)
+
+
 def test_step_rejects_unknown_settings():
     """When the settings are asked for; a declaration loads no checkpoint for a bound."""
     declaration = lessons.ar_fitting.lesson.benches["process"].declaration

@@ -43,7 +43,10 @@ lesson.sketch(
 )  # fmt: skip
 
 lesson.question("decay", "process", at={"phi": -0.8}, veils=False)
-lesson.question("bias", "fit", at={"view": "sampling", "intercept": True})
+lesson.question(
+    "bias", "fit", at={"view": "sampling", "intercept": True},
+    lights=[["figure.truth"], [Axis("x", 0.9)], [Axis("x", None, 0.9)]],
+)  # fmt: skip
 lesson.question("epochs", "networks")
 lesson.question("far", "forecast", at={"horizon": 50})
 SAMPLE, BAND = Trace("figure.sample", "y2"), Trace("figure.band", "y2")

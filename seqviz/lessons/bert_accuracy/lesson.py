@@ -7,7 +7,7 @@ from seqviz.experiments.bert_accuracy import heads
 from seqviz.lessons.bert_accuracy import attended_tokens, fine_tuning, masked_tokens, systems
 from seqviz.lessons.bert_accuracy.encoders import FILMS
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.lessons.framework.steps import Trace
+from seqviz.lessons.framework.steps import Axis, Trace
 from seqviz.stats import proportions
 from seqviz.stats.estimate import share_ci
 
@@ -64,9 +64,12 @@ lesson.exercise(
 
 lesson.sketch("rate", kind="cell", bench="search", values={})
 
-lesson.question("half", "knife", at={"share": 50}, also=("compare",))
+lesson.question(
+    "half", "knife", at={"share": 50}, also=("compare",),
+    lights=[[Axis("y", 75, 75)], [Axis("y", 65, 65)], [Axis("y", 55, 55)]],
+)  # fmt: skip
 lesson.question("padding", "padding", also=("compare",))
-lesson.question("direction", "looks", also=("compare",))
+lesson.question("direction", "looks", also=("compare",), lights=[[1], [9], [1, 9]])
 lesson.question(
     "rate", "heads", at={"feature": "pooler", "head_rate": 1e-5, "texts": True}, also=("compare",)
 )

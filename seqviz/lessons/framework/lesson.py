@@ -195,15 +195,20 @@ class Lesson:
         self.sketches[name] = DrawnPrediction(name, **keys)
         return self.sketches[name]
 
-    def question(self, name: str, bench: str, **keys: Any) -> Question:
+    def question(
+        self, name: str, bench: str, lights: Sequence[Sequence[Light | str | int]] = (), **keys: Any
+    ) -> Question:
         """Declare a multiple-choice prediction about a bench.
 
         Args:
             name: name within the lesson; its texts are `predict.<name>`.
             bench: name of the bench that answers it.
+            lights: for each option, the parts of the figure that it speaks of; a name or an index
+                is a `Trace`.
             **keys: other attributes of `Question`.
         """
-        self.questions[name] = Question(name, bench, **keys)
+        parts = [tuple(map(_light, option)) for option in lights]
+        self.questions[name] = Question(name, bench, lights=parts, **keys)
         return self.questions[name]
 
     def step(
@@ -226,9 +231,7 @@ class Lesson:
         Raises:
             KeyError: if there is no such bench.
         """
-        parts = tuple(
-            item if isinstance(item, Trace | Axis | Cell) else Trace(item) for item in lights
-        )
+        parts = tuple(map(_light, lights))
         step = Step(self.benches[bench].name, name, dict(values), parts)
         self.steps[bench] = (*self.steps.get(bench, ()), step)
         return step
@@ -249,6 +252,10 @@ class Lesson:
             yield
         finally:
             _reader.reset(token)
+
+
+def _light(item: Light | str | int) -> Light:
+    return item if isinstance(item, Trace | Axis | Cell) else Trace(item)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from typing import Any
 
 from seqviz.core.i18n import Text
 from seqviz.lessons.framework import output as items
+from seqviz.lessons.framework.steps import Light
 from seqviz.plotting.bare_axes import bare_axes
 from seqviz.plotting.figure import Figure
 
@@ -31,6 +32,8 @@ class Question:
         veils: False where the bench shows nothing of the answer at its defaults and opens its
             lesson, so that a reader can move it at once.
         also: names of other benches that show the answer at their defaults.
+        lights: for each option, the parts of the figure that it speaks of; empty where the figure
+            has no place for the options.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Question:
     at: Mapping[str, Any] | None = None
     veils: bool = True
     also: Sequence[str] = ()
+    lights: Sequence[Sequence[Light]] = ()
 
 
 @dataclass(frozen=True)

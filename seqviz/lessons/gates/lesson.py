@@ -5,7 +5,7 @@ from __future__ import annotations
 from seqviz.compute.gates import activations, observation
 from seqviz.compute.recurrent import run as run_cell
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.lessons.framework.steps import Trace
+from seqviz.lessons.framework.steps import Axis, Trace
 from seqviz.lessons.gates import changed_cells, gate_temperature, tiny_training, trained_network
 
 lesson = Lesson(
@@ -34,8 +34,8 @@ lesson.exercise(
 
 lesson.question("quotes", "meaning")
 lesson.question("force", "force", at={"f": 1.0})
-lesson.question("count", "learn", at={"view": "longer"})
-lesson.question("agreement", "agreement")
+lesson.question("count", "learn", at={"view": "longer"}, lights=[[4, 5], [4], [5]])
+lesson.question("agreement", "agreement", lights=[[1, 2], [1], [Axis("y", None, 0)]])
 
 # 5 is the curve of the cell, LSTM or GRU.
 lesson.step("one", "hard", {"view": "mask", "task": "latch", "temperature": 0.05}, [3, 5])

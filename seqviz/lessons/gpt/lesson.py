@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from seqviz.compute.gpt.filtered import filtered
 from seqviz.lessons.framework.lesson import Lesson
+from seqviz.lessons.framework.steps import Axis
 from seqviz.lessons.gpt import generation, next_token
 from seqviz.lessons.gpt.client_payload import ANSWERS
 
@@ -43,7 +44,7 @@ lesson.sketch(
 
 lesson.question("greedy", "futures")
 lesson.question("human", "likely")
-lesson.question("again", "again")
+lesson.question("again", "again", lights=[[Axis("y", None, 50)], [0], [Axis("y", 95)]])
 lesson.question("shots", "shots")
 
 lesson.step("scores", "cold", {"temperature": 0.3, "top_p": 1.0}, [1])

@@ -7,7 +7,7 @@ import math
 from seqviz.compute.positions import order, relative, rotary, sinusoidal
 from seqviz.compute.positions.sinusoidal import encoding
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.lessons.framework.steps import Trace
+from seqviz.lessons.framework.steps import Axis, Trace
 from seqviz.lessons.positions import learned_table, position_codes, score_schemes, word_order
 
 lesson = Lesson(
@@ -42,9 +42,12 @@ lesson.exercise(
 
 lesson.question("mask", "effect", at={"causal": True}, veils=False)
 lesson.question("binary", "simple")
-lesson.question("shift", "schemes", at={"view": "shift"})
-lesson.question("neighbors", "distance")
-lesson.question("copy", "task")
+lesson.question(
+    "shift", "schemes", at={"view": "shift"},
+    lights=[[Axis("y", 0.5, 2.5)], [Axis("y", 0.5, 5.5)], [Axis("y", 2.5, 4.5)]],
+)  # fmt: skip
+lesson.question("neighbors", "distance", lights=[[Axis("x", 3, 3)], [Axis("x", 6, 6)], []])
+lesson.question("copy", "task", lights=[[Axis("x", 0, 0)], [0], [Axis("x", 100, 100)]])
 
 lesson.step("effect", "mask", {"view": "moved", "causal": True}, ["figure.pos_scheme_none"])
 lesson.step("effect", "shuffle", {"how": "shuffled"}, [0, "figure.pos_scheme_none"])

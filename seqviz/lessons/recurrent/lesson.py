@@ -6,7 +6,7 @@ from seqviz.compute.recurrent.costs.counting import stacked_bidirectional
 from seqviz.compute.recurrent.wirings.influence import jacobian
 from seqviz.compute.recurrent.wirings.step import run
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.lessons.framework.steps import Cell
+from seqviz.lessons.framework.steps import Axis, Cell
 from seqviz.lessons.recurrent import cell, cost, lac_tagger, language_model, letter_tagging
 
 lesson = Lesson(
@@ -37,7 +37,8 @@ lesson.exercise(
 )
 
 lesson.question("wirings", "wirings", at={"view": "beside"}, veils=False)
-lesson.question("tagging", "tagging")
+TWO_LAYERS, BOTH_WAYS = Axis("x", 1.5, 2.5), Axis("x", 2.5, 3.5)
+lesson.question("tagging", "tagging", lights=[[TWO_LAYERS], [BOTH_WAYS], [TWO_LAYERS, BOTH_WAYS]])
 lesson.question("bill", "bill", at={"view": "time", "n_steps": 512})
 
 LATER_INPUTS = tuple(Cell(x, 3) for x in (4, 5, 6))  # inputs after the one of output 3

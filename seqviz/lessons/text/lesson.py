@@ -32,7 +32,7 @@ lesson.exercise(
 
 lesson.question("permuted", "ids")
 lesson.question("analogy", "map", at={"view": "analogy"})
-lesson.question("carried", "windows", at={"view": "memory"})
+lesson.question("carried", "windows", at={"view": "memory"}, lights=[[2, 3], [4, 5], [2, 3, 4, 5]])
 
 STRIPS = {"view": "strips"}
 ENGLISH, CHINESE = "The weather is nice today.", "今天天气很好。"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from seqviz.experiments.transformer import functional
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.lessons.framework.steps import Trace
+from seqviz.lessons.framework.steps import Cell, Trace
 from seqviz.lessons.transformer import block, interpretability
 
 lesson = Lesson(
@@ -49,13 +49,19 @@ lesson.exercise(
     within=0.5,
 )
 
-lesson.question("norms", "norms", at={"added": 1.0})
-lesson.question("knows", "account", at={"against": " London"})
+ROW = [Cell(feature, 1, ("x2", "y2")) for feature in (1, 2, 3)]
+COLUMN = [Cell(1, word, ("x2", "y2")) for word in (1, 2, 3, 4)]
+EACH = [Cell(feature, word, ("x2", "y2")) for feature in (1, 2, 3) for word in (1, 2, 3, 4)]
+lesson.question("norms", "norms", at={"added": 1.0}, lights=[ROW[:1], ROW, COLUMN, EACH])
+lesson.question("knows", "account", at={"against": " London"}, lights=[[2], [1], [0]])
 lesson.question("missed", "remove")
 lesson.question("shift", "pair", at={"kind": "unshifted"})
 lesson.question("copies", "induction", at={"off": 1})
-lesson.question("deep", "depths", at={"view": "training"})
-lesson.question("bill", "bill")
+lesson.question(
+    "deep", "depths", at={"view": "training"},
+    lights=[[17], [17, 11], [17, 15, 11], [17, 15, 13, 11]],
+)  # fmt: skip
+lesson.question("bill", "bill", lights=[[0], [1], [2], [3]])
 
 lesson.step("steps", "hidden", {"step": 8}, [0])
 lesson.step("steps", "norm", {"step": 7}, [0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from seqviz.compute import vanishing_gradients
 from seqviz.compute.vanishing_gradients import GradientExperiment
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.lessons.framework.steps import Cell, Trace
+from seqviz.lessons.framework.steps import Axis, Cell, Trace
 from seqviz.lessons.vanishing_gradients import error_reach, gated_cells, gradient_paths, truncation
 
 lesson = Lesson(
@@ -47,9 +47,11 @@ lesson.sketch(
 )  # fmt: skip
 
 lesson.question("norm", "reach", at={"init": "non_normal"}, veils=False)
-lesson.question("index", "paths")
+lesson.question(
+    "index", "paths", lights=[[Axis("x", 0.5, 3.5)], [Axis("x", 5.5, 6.5)], [Axis("x", 0.5, 6.5)]]
+)
 lesson.question("truncation", "cut", at={"view": "random"})
-lesson.question("race", "race")
+lesson.question("race", "race", lights=[[2], [4, 6], [1]])
 
 RNN, LSTM, GRU = (Trace(f"option.{cell}", "y") for cell in ("rnn", "lstm", "gru"))
 lesson.step("race", "closed", {"view": "closed"}, [LSTM, GRU])

@@ -371,6 +371,26 @@ def steps(key: str, around: Mapping[str, Any], on_step: Callable[[int], None]) -
     )
 
 
+def answer(
+    key: str, bench: str, sentence: str, is_right: bool, lights: Sequence[Mapping[str, Any]]
+) -> None:
+    """Show what the reader has predicted, and light up its place in the figure.
+
+    Args:
+        key: of the component.
+        bench: prefix of the bench with the figure.
+        sentence: the prediction.
+        is_right: whether it is right.
+        lights: parts of the figure (`framework.steps.light_json`); none where the figure shows
+            something else.
+    """
+    _component("bench/answer", '<div class="seqviz-answer"></div>', "bench/answer")(
+        key=key,
+        data=_plain(bench=bench, sentence=sentence, right=is_right, lights=list(lights)),
+        height="content",
+    )
+
+
 def drag_commit(
     key: str, bench: str, signature: str | None, on_rest: Callable[[Mapping[str, Any]], None]
 ) -> None:

@@ -325,7 +325,7 @@ class PageLesson:
         with stage:
             if is_veiled:
                 st.caption(self.text("frame.veiled"))
-            questions.own_answer(self.words, bench)
+            questions.own_answer(self.words, bench, params)
             render_safely(attempt, self.words)
             if chips is not None:
                 with chips:

@@ -20,6 +20,7 @@ from seqviz.lessons.framework import controls
 from seqviz.lessons.framework.control_schema import number_options
 from seqviz.lessons.framework.error_messages import to_message
 from seqviz.lessons.framework.lesson import Bench, Exercise, Lesson
+from seqviz.lessons.framework.steps import light_json
 from seqviz.lessons.framework.veil import Question
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.ui.page import classroom_panel, components, widgets
@@ -120,8 +121,14 @@ def _tries(text: Text, key: str, options: Sequence[str], right: int) -> list[int
     return tries
 
 
-def own_answer(words: LessonWords, bench: Bench) -> None:
-    """Show above the figure what the reader has predicted, once the figure shows the answer."""
+def own_answer(words: LessonWords, bench: Bench, params: Any) -> None:
+    """Show what the reader has predicted once the figure shows the answer, and light it up there.
+
+    Args:
+        words: texts of the lesson.
+        bench: the bench that answers the prediction.
+        params: its parameters.
+    """
     text, code = words.text, bench.lesson.record.code
     for question in bench.questions:
         key, position = f"{code}.predict.{question.name}", f"{words.slug}.predict.{question.name}"
@@ -129,8 +136,22 @@ def own_answer(words: LessonWords, bench: Bench) -> None:
         if question.veils and tries and key in run_context.session().answered:
             chosen = text.items(f"{position}.options")[tries[-1]]
             right = tries[-1] == int(text(f"{position}.answer"))
-            icon = ":material/check:" if right else ":material/close:"
-            st.caption(f"{icon} {text('frame.predicted', answer=chosen)}")
+            said = text("frame.predicted", answer=chosen)
+            if question.lights:
+                lights = _lights(question, tries[-1], bench, params, text)
+                components.answer(f"{key}.answer", bench.prefix, said, right, lights)
+            else:
+                st.caption(f"{':material/check:' if right else ':material/close:'} {said}")
+
+
+def _lights(
+    question: Question, option: int, bench: Bench, params: Any, text: Text
+) -> list[dict[str, Any]]:
+    """Return what an option lights up; nothing where the figure shows other settings."""
+    at = controls.parse_params(bench.declaration, question.at or {})
+    if any(getattr(params, name) != getattr(at, name) for name in question.at or ()):
+        return []
+    return [light_json(light, text) for light in question.lights[option]]
 
 
 def posed(slug: str, name: str, variant: int) -> tuple[Mapping[str, object], float, float]:
