@@ -202,7 +202,8 @@ def pair(p: PairParams, show: Show) -> None:
         "pair.trained" if summary.trained else "pair.unseen", number=summary.number, test=TEST
     )
     own = float(np.diagonal(summary.of_head("self_attention", p.look)).mean())
-    show.note(f"pair.{p.kind}", own=own)
+    shifted, unshifted = result.loss[-1].tolist()
+    show.note(f"pair.{p.kind}", own=own, loss=unshifted, shifted_loss=shifted)
 
 
 def depths(p: DepthsParams, show: Show) -> None:

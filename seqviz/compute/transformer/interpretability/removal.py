@@ -117,12 +117,19 @@ class AblationSweep:
         """
         return float(self.is_unchanged[CHANGES.index(change)][:, layer].mean())
 
+    def median_kept(self, change: str) -> Share:
+        """Return the median over layers of the share of texts with the same likeliest token."""
+        at = CHANGES.index(change)
+        layers = np.isfinite(self.bits[at]).all(0)
+        return float(np.median(self.is_unchanged[at][:, layers].mean(0)))
+
     def summary(self, change: str) -> Facts:
         """State the layer with the largest mean divergence, against the median."""
         layer = self.largest(change)
         return Facts(
             texts=self.texts, tokens=self.tokens, layer=layer, mean=self.mean_of(change, layer),
             median=self.median(change), kept=self.kept_share(change, layer),
+            median_kept=self.median_kept(change),
         )  # fmt: skip
 
 
