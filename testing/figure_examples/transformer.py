@@ -6,7 +6,11 @@ import numpy as np
 
 from seqviz.compute.transformer import cost, flow, masking, normalization
 from seqviz.compute.transformer.depth import ARRANGEMENTS, RUNS, Depth
-from seqviz.compute.transformer.interpretability.account import LogitAttribution, Split
+from seqviz.compute.transformer.interpretability.account import (
+    CapitalAttributions,
+    LogitAttribution,
+    Split,
+)
 from seqviz.compute.transformer.interpretability.induction import Induction
 from seqviz.compute.transformer.interpretability.lens import Lens
 from seqviz.compute.transformer.interpretability.removal import (
@@ -17,6 +21,7 @@ from seqviz.compute.transformer.interpretability.removal import (
 )
 from seqviz.compute.transformer.learning import CHANCE, StackReport, StackResult, StackSettings
 from seqviz.compute.transformer.pair import TranslatedNumber
+from seqviz.experiments.transformer.interpretability.account import CAPITALS
 from seqviz.figures.transformer import cost as costs
 from seqviz.figures.transformer import depth, learning
 from seqviz.figures.transformer.flow import step_tensor, two_operators
@@ -102,7 +107,12 @@ def _of_accounts() -> tuple[Example, ...]:
     neurons = fake(Split, part=4, kind="mlp", values=parts[:3])
     embedding = fake(Split, part=0, kind="embedding", unit=1, others=0)
     largest = parts[result.largest]
+    capitals = CapitalAttributions(
+        tuple(CAPITALS), np.abs(np.random.RandomState(1).normal(1, 0.5, (len(CAPITALS), 13))),
+        np.arange(len(CAPITALS)) > 1,
+    )  # fmt: skip
     return (
+        Example("capitals", account.capital_shares, (capitals,), capitals.attention_mean),
         Example("account", draw, (result, heads), largest),
         Example("account, MLP", draw, (result, neurons), largest),
         Example("account, embedding", draw, (result, embedding), largest),

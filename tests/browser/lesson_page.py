@@ -27,9 +27,14 @@ STANDS = """(name) => {
 }"""
 WAITS = """(bench) => bench !== true
     && bench.querySelector('[class*="st-key-"][class*="-placeholder"]') !== null"""
-# Open "More settings" if a control is in it.
-OPENED = """(selector) => document.querySelector(selector)
-    ?.closest('[data-testid="stExpander"] details:not([open])')?.querySelector("summary").click()"""
+# Open "More settings" if a control is in it, and wait until it has unfolded.
+OPENED = """async (selector) => {
+    const closed = '[data-testid="stExpander"] details:not([open])';
+    const summary = document.querySelector(selector)?.closest(closed)?.querySelector("summary");
+    if (!summary) return;
+    summary.click();
+    await new Promise((resolve) => setTimeout(resolve, 700));
+}"""
 CHANGEABLE = {"viewport", "color_scheme"}  # of a context's options, while it is open
 MOVED = "window.seqvizLiveBench?.(bench).pending.size"  # values that the page has not drawn
 PICTURES = "(bench) => seqvizLiveBench(bench).frames.length"  # painted during drags

@@ -80,7 +80,8 @@ def test_embed_is_set_in_the_font_of_the_app(framed, lang):
 def test_embed_slider_drag_updates_figure_and_link(framed):
     with framed("gates/one?lang=en&ga.one.view=mask") as bench:
         before, frame = bench.geometry, bench.frame
-        handle = frame.locator("#side input[type=range]").first.bounding_box()
+        frame.locator("#more summary").click()
+        handle = frame.locator("#more input[type=range]").first.bounding_box()
         middle = handle["y"] + handle["height"] / 2
         bench.page.mouse.move(handle["x"] + handle["width"] / 2, middle)
         bench.page.mouse.down()
@@ -117,6 +118,7 @@ def test_embed_number_field_normalizes_input_and_rejects_non_numbers(framed):
             expect(note).to_contain_text(typed)
             expect(handle).to_have_value("-0.25")
         expect(frame.locator("#lesson")).to_have_attribute("href", re.compile("phi=-0.25"))
+        frame.locator("#more summary").click()
         seed = frame.locator(".box input")
         seed.fill("７")
         seed.press("Enter")
@@ -143,7 +145,8 @@ def test_embed_works_by_keyboard_on_chinese_phone(framed):
         bench.changes(before)
         expect(frame.locator("#above input").nth(1)).to_be_focused()
         before = bench.geometry
-        frame.locator("#side input[type=range]").first.focus()
+        frame.locator("#more summary").press("Enter")
+        frame.locator("#more input[type=range]").first.focus()
         bench.page.keyboard.press("PageUp")
         bench.changes(before)
         assert re.search("[\u4e00-\u9fff]", frame.locator("#under").inner_text())

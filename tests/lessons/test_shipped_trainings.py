@@ -32,6 +32,7 @@ NAMES = (
     "vanishing_gradients.race.compare 2", "vanishing_gradients.race.find_longest_delay", QUICK,
     "attention.ablate.mean_outputs", "attention.ablate.each_head", "attention.trials.try_heads",
     "attention.trials.try_heads 2", "attention.trials.try_heads 3", "positions.task.train",
+    "transformer.account.account_capitals",
     "transformer.remove.remove", "transformer.remove.remove_from_many",
     "transformer.remove.remove_from_many 2", "transformer.pair.train_pair",
     "transformer.pair.train_pair 2", "transformer.lens.fit_lens",
@@ -44,6 +45,7 @@ NAMES = (
 # Where it is not the first view that asks.
 VIEWS = {
     "each_head": "each",
+    "account_capitals": "capitals",
     "mean_outputs": "both",
     "fit_windows": "window",
     "time_passes": "time",

@@ -17,7 +17,11 @@ from seqviz.experiments.transformer.interpretability import removal as removals
 from seqviz.experiments.transformer.interpretability.fitted_lens import fit_lens
 from seqviz.experiments.transformer.interpretability.removal import FIRST
 from seqviz.figures.attention.trials import trials_so_far
-from seqviz.figures.transformer.interpretability.account import logit_account, part_name
+from seqviz.figures.transformer.interpretability.account import (
+    capital_shares,
+    logit_account,
+    part_name,
+)
 from seqviz.figures.transformer.interpretability.induction import induction_lines
 from seqviz.figures.transformer.interpretability.lens import lens_distance, lens_table, row_name
 from seqviz.figures.transformer.interpretability.removal import (
@@ -51,14 +55,23 @@ def read(show: Show, text: str, model: str = DECODER) -> None:
 class AccountParams:
     """Controls of the bench on logit attribution in a decoder."""
 
+    view: str = view(("own", "capitals"), "own")
     text: str = text_input(TEXT, MAX_PASTED_CHARS, above=True)
-    target: str = text_input("", WORD)
-    against: str = text_input("", WORD)
-    part: int = step_slider(1, 2 * LAYERS[DECODER] + 1, 48)
+    target: str = text_input("", WORD, when=on(view="own"))
+    against: str = text_input("", WORD, when=on(view="own"))
+    part: int = step_slider(1, 2 * LAYERS[DECODER] + 1, 48, when=on(view="own"))
 
 
 def account(p: AccountParams, show: Show) -> None:
     read(show, p.text)
+    if p.view == "capitals":
+        capitals = show.job(accounts.account_capitals, name="capitals", model=DECODER,
+                            text=p.text, so_far=(trials_so_far,))  # fmt: skip
+        show.figure(capital_shares, capitals)
+        part = part_name(capitals.largest, show.text)
+        show.readouts(capitals, attentions="attention_mean", largest_count="largest_count")
+        show.facts(capitals.summary, note="capitals", part=part)
+        return
     arguments = (DECODER, p.text, p.target, p.against)
     result = show.run(accounts.account, *arguments)
     units = show.run(accounts.split, *arguments, p.part - 1, name="units")

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.core import deprecated
-from seqviz.core.units import Exact, Probability
+from seqviz.core.units import Exact, Probability, Share
 from seqviz.stats.facts import Facts
 
 
@@ -91,6 +91,66 @@ class LogitAttribution:
             target=self.target, against=self.against, logit=self.logit, layers=self.layers,
             embedding=float(self.parts[0]), attention=float(self.attention.sum()),
             mlp=float(self.mlp.sum()), gap=self.gap,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CapitalAttributions:
+    """Logit of each capital against the mean of the others, as a sum of parts.
+
+    Attributes:
+        countries: name of each country.
+        parts: contributions by country, in the order of `LogitAttribution.parts`.
+        is_known: whether the likeliest token after the text is the capital.
+    """
+
+    countries: tuple[str, ...]
+    parts: Float[np.ndarray, "country part"]
+    is_known: Bool[np.ndarray, "country"]
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The countries whose capital the model names."""
+        return tuple(name for name, is_known in zip(self.countries, self.is_known, strict=True)
+                     if is_known)  # fmt: skip
+
+    @property
+    def shares(self) -> Float[np.ndarray, "known part"]:
+        """Contributions as shares of the difference, for the known countries."""
+        parts = self.parts[self.is_known]
+        return parts / parts.sum(1, keepdims=True)
+
+    @property
+    def attention(self) -> Float[np.ndarray, "known"]:
+        """Share of all attentions together."""
+        return self.shares[:, 1::2].sum(1)
+
+    @property
+    def largest(self) -> int:
+        """The part that is the largest one for most of the known countries."""
+        return int(np.bincount(np.abs(self.shares).argmax(1)).argmax())
+
+    @property
+    def largest_share(self) -> Float[np.ndarray, "known"]:
+        """Share of the part `largest`."""
+        return self.shares[:, self.largest]
+
+    @property
+    def largest_count(self) -> int:
+        """Number of known countries for which `largest` is the largest part."""
+        return int((np.abs(self.shares).argmax(1) == self.largest).sum())
+
+    @property
+    def attention_mean(self) -> Share:
+        """Share of all attentions, mean over the known countries."""
+        return float(self.attention.mean())
+
+    def summary(self) -> Facts:
+        """State the part that is most often the largest, and the share of all attentions."""
+        return Facts(
+            known=len(self.known), of=len(self.countries), count=self.largest_count,
+            attention=self.attention_mean, least=float(self.attention.min()),
+            most=float(self.attention.max()),
         )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.compute.transformer.interpretability.account import (
+    CapitalAttributions,
     LogitAttribution,
     Split,
     foremost,
@@ -18,11 +19,19 @@ from seqviz.compute.transformer.interpretability.account import (
 )
 from seqviz.core.errors import UserError
 from seqviz.experiments.transformer import functional
+from seqviz.jobs import Report, no_progress
 from seqviz.models import texts
 from seqviz.models.pretrained import Pretrained, decoder, load
 from seqviz.models.texts import ModelText
 
 NEURONS = 8  # neurons of an MLP with a separate bar
+CAPITALS = {
+    "France": "Paris", "England": "London", "Germany": "Berlin", "Italy": "Rome",
+    "Spain": "Madrid", "Portugal": "Lisbon", "Ireland": "Dublin", "Austria": "Vienna",
+    "Poland": "Warsaw", "Hungary": "Budapest", "Greece": "Athens", "Norway": "Oslo",
+    "Sweden": "Stockholm", "Denmark": "Copenhagen", "Russia": "Moscow", "China": "Beijing",
+    "Japan": "Tokyo", "Egypt": "Cairo",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -62,8 +71,7 @@ def account(model: str, text: ModelText, target: str = "", against: str = "") ->
     result = _last(model, text)
     item, other = _tokens(pretrained, result, target, against)
     reads = _reads(pretrained, result, item, other)
-    layered = np.stack([result.attention, result.mlp], 1).reshape(-1, len(reads))
-    parts = np.concatenate([result.embedding[None], layered]).astype(float) @ reads
+    parts = _contributions(result, reads)
     logits = result.logits.astype(float)
     probabilities = np.exp(logits - logits.max())
     return LogitAttribution(
@@ -107,6 +115,41 @@ def split(model: str, text: ModelText, target: str = "", against: str = "", part
     values = result.neurons[layer].astype(float) * (_weights(pretrained, "down", layer).T @ reads)
     numbers, retained, rest = foremost(values, NEURONS)
     return Split(part, kind, numbers, retained, rest, len(values) - len(numbers))
+
+
+def account_capitals(
+    model: str, text: ModelText, report: Report = no_progress
+) -> CapitalAttributions:
+    """Attribute the logit of each capital against the mean of the others (a job).
+
+    The text is read once for each of `CAPITALS`, with that country in place of the one it names.
+
+    Args:
+        model: name of the decoder.
+        text: a text that names one of the countries.
+        report: progress callback; receives the share done.
+
+    Raises:
+        UserError: "no_country" for a text without one; errors of `account`.
+    """
+    pretrained = load(model)
+    named = next((country for country in CAPITALS if country in text), "")
+    if not named:
+        countries = ", ".join(CAPITALS)
+        raise UserError(
+            "no_country", f"Write a text that names one of these countries: {countries}.",
+            countries=countries,
+        )  # fmt: skip
+    ids = [token(pretrained, capital) for capital in CAPITALS.values()]
+    table = pretrained.network.lm_head.weight[ids].double().cpu().numpy()
+    parts, is_known = [], []
+    for number, country in enumerate(CAPITALS):
+        result = _last(model, text.replace(named, country))
+        others = np.delete(table, number, 0).mean(0)
+        parts.append(_contributions(result, (table[number] - others) * result.gain))
+        is_known.append(int(result.logits.argmax()) == ids[number])
+        report((number + 1) / len(ids), (number + 1) / len(ids))
+    return CapitalAttributions(tuple(CAPITALS), np.stack(parts), np.array(is_known))
 
 
 def token(pretrained: Pretrained, word: str) -> int | None:
@@ -179,6 +222,12 @@ def _reads(
     table = pretrained.network.lm_head.weight
     row = table[left] if right is None else table[left].double() - table[right].double()
     return row.double().cpu().numpy() * last.gain
+
+
+def _contributions(last: _Last, reads: Float[np.ndarray, "d_model"]) -> Float[np.ndarray, "part"]:
+    """Return what each part adds, in the order of the stream."""
+    layered = np.stack([last.attention, last.mlp], 1).reshape(-1, len(reads))
+    return np.concatenate([last.embedding[None], layered]).astype(float) @ reads
 
 
 def _weights(pretrained: Pretrained, of: str, layer: int) -> Float[np.ndarray, "d_model unit"]:

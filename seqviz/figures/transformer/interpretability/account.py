@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.transformer.interpretability.account import (
+    CapitalAttributions,
     LogitAttribution,
     Split,
     part_location,
@@ -67,6 +68,31 @@ def logit_account(
         parts=count, largest=names[largest], value=parts[largest], chosen=names[split.part],
         total=split.total,
     )  # fmt: skip
+
+
+def capital_shares(capitals: CapitalAttributions, style: Style = STYLE) -> Figure:
+    """Plot by country which share of the difference all attentions and the largest part add.
+
+    Args:
+        capitals: attributions of the capitals; only those that the model names are drawn.
+        style: language, theme and scale of the figure.
+    """
+    text, label, palette = style.text, style.labels("figure.account_"), style.palette
+    names = dict(zip(capitals.countries, text.items("figure.account_countries"), strict=True))
+    all_of, largest = 100 * capitals.attention, 100 * capitals.largest_share
+    low, high = axes.around(np.append(all_of, [*largest, 0.0, 100.0]))
+    sheet = Sheet(style)
+    panel = sheet.panel(
+        axes.percent(label("share"), low, high, tickvals=[0, 25, 50, 75, 100]),
+        axes.ranked([names[country] for country in capitals.known], label("country")),
+    )
+    panel.chance_line(sideways=True)
+    part = part_name(capitals.largest, text)
+    panel.estimates(all_of, label("attentions"), palette.prediction, sideways=True, size=11,
+                    hover="%{y}: %{x:.1f}%")  # fmt: skip
+    panel.estimates(largest, part, palette.prediction, sideways=True, size=9,
+                    symbol="circle-open", hover="%{y}: %{x:.1f}%")  # fmt: skip
+    return sheet.described("alt.capitals", part=part, **capitals.summary())
 
 
 def part_name(part: int, text: Text) -> str:
