@@ -112,7 +112,7 @@ def _of_accounts() -> tuple[Example, ...]:
         np.arange(len(CAPITALS)) > 1,
     )  # fmt: skip
     return (
-        Example("capitals", account.capital_shares, (capitals,), capitals.attention_mean),
+        Example("capitals", account.capital_shares, (capitals,), 100 * capitals.attention_mean),
         Example("account", draw, (result, heads), largest),
         Example("account, MLP", draw, (result, neurons), largest),
         Example("account, embedding", draw, (result, embedding), largest),
