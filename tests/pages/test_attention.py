@@ -84,6 +84,8 @@ def test_by_hand_bench_matches_walkthrough_at_each_stage(lang, settings, more):
         step, *others = output.notes
         same = name == "scale" and walk.divide_by * walk.temperature == 1
         message = f"attention.note.stage.{name}" + ("_by_one" if same else "")
+        if name == "mask":
+            message += "_multiplied" if "operator" in settings else "_open"
         facts = walk.numbers(name, head, query - 1)
         assert facts["largest"] == pytest.approx(np.abs(scores).max())
         assert facts["share"] == weights[query - 1].max()
@@ -197,6 +199,7 @@ def test_prose_claims_about_heads_hold(untouched):
     for text in (ENCODER, "We went home early.", "one two three four five six seven"):
         habits = attention.mosaic("minilm", text).habits
         assert habits.previous[0, 2] > 0.8
+        assert habits.previous.argmax() == 2
     for model in ("minilm", "smollm2"):
         result = attention.mosaic(model, read_by(model))
         later = result.habits.first[result.text.layers // 2 :]

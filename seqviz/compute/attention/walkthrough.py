@@ -99,8 +99,15 @@ class AttentionWalkthrough:
         weights, largest = result.weights[at], float(np.abs(result.scores[at]).max())
         best, columns = int(weights[row].argmax()), weights.sum(0)
         divisor, share = self.divide_by * self.temperature, float(weights[row, best])
+        variant = stage
+        if stage == "scale" and divisor == 1:
+            variant = "scale_by_one"
+        elif stage == "mask" and not self.forbidden.any():
+            variant = "mask_open"
+        elif stage == "mask" and self.operator == "multiply":
+            variant = "mask_multiplied"
         return Facts(
-            "scale_by_one" if stage == "scale" and divisor == 1 else stage,
+            variant,
             n=len(self.words), d=D, d_k=self.d_k, heads=self.heads, joined=self.heads * self.d_k,
             query=self.words[row], best=self.words[best], share=share, rest=1 - share,
             itself=float(np.diag(weights).mean()), largest=largest, divisor=divisor,

@@ -122,11 +122,11 @@ class WalkStages:
         before, after = (z[self.head] for z in (walk.attention.scaled, walk.attention.masked))
         limit, adds = largest(before), walk.operator == "add"
         factors = np.where(closed, -np.inf, 0.0) if adds else np.where(closed, 0.0, 1.0)
-        sign, symbol = ("+", "+") if adds else ("×", "⊙")
+        sign = "+" if adds else "×"
         matrices = (
             self._pairs("S′", before, 0.5, None, limit=limit, unnamed=True),
             self._pairs("M", factors, 1.15, 0, limit=4, hidden=True, unnamed=True),
-            self._pairs(f"S′ {symbol} M", after, 1.7, 2, limit=limit, forbidden=closed),
+            self._pairs(self._masked(), after, 1.7, 2, limit=limit, forbidden=closed),
         )
         at = (self.query - 1, self.key - 1)
         verdict = "closed" if closed[at] else "open" if walk.causal else "none"
@@ -142,9 +142,10 @@ class WalkStages:
             z[self.head] for z in (self.walk.attention.masked, self.walk.attention.weights)
         )
         left = {"forbidden": closed, "room": len(weights) + 1, "unnamed": True}
+        read = self._masked() if self.walk.causal else "S′"
         matrices = (
-            self._pairs("S′", before, 0.8, None, **left),
-            self._weights("A = softmax(S′)", weights, 1.6, 2, forbidden=closed, sums=True),
+            self._pairs(read, before, 0.8, None, **left),
+            self._weights(f"A = softmax({read})", weights, 1.6, 2, forbidden=closed, sums=True),
         )
         alpha = f"α<sub>{query},{key}</sub> = <b>{number(weights[query - 1, key - 1])}</b>"
         row, column = weights[query - 1].sum(), weights[:, key - 1].sum()
@@ -180,6 +181,10 @@ class WalkStages:
         return matrices, self._said("concat", formula=formula, after=f"<b>{D}</b>")
 
     # --- kinds of matrices and words -------------------------------------------------------------
+
+    def _masked(self) -> str:
+        """Return the formula of the masked scores."""
+        return f"S′ {'+' if self.walk.operator == 'add' else '⊙'} M"
 
     def _vectors(
         self, title: str, z: Float[np.ndarray, "token size"], rows: str, share: float,

@@ -51,9 +51,9 @@ lesson.question("pronoun", "real", at={"view": "head"}, also=("apart", "trials")
 lesson.question("ablate", "ablate", at={"view": "each"})
 
 MASKED = {"stage": 7, "causal": True}
-lesson.step("by_hand", "mixture", {"stage": 8, "query": 2, "key": 5}, [0, 1])
 lesson.step("by_hand", "mask", MASKED, [2])
 lesson.step("by_hand", "multiply", {**MASKED, "operator": "multiply"}, [2])
+lesson.step("by_hand", "mixture", {"stage": 8, "query": 2, "key": 5}, [0, 1])
 
 lesson.step("scale", "largest", {"quantity": "largest"}, [0, 1])
 lesson.step("scale", "gradient", {"quantity": "gradient"}, [0, 1])

@@ -116,7 +116,7 @@ def test_walk_stage_panels_have_own_axes_side_by_side(name, stage):
 @pytest.mark.parametrize(
     ("name", "stage", "wanted"),
     [
-        ("plain", "embed", "“you” has the id 7: its vector is x2"),
+        ("plain", "embed", "Word 2, “you”, has the id 7; its vector is x2"),
         ("plain", "project", unbroken("q2 = x2 WQ: 16 entries in, 16 out")),
         ("plain", "scores", unbroken("q2 · k3 = 14.3667")),
         ("plain", "scale", unbroken("14.3667 / 4 = 3.5917")),
