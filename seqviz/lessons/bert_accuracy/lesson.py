@@ -101,11 +101,11 @@ lesson.step("tune", "top", {"regime": "top"}, [Trace(3, "y2")])
 lesson.step("count", "lora", {"regime": "lora"}, [0])
 lesson.step("count", "all", {"regime": "all"}, [0])
 
-# Their results are shipped for these settings.
-SEARCH = {"view": "surface", "budget": 12, "feature": "mean", "seed": 0}
-lesson.step("search", "race", {**SEARCH, "view": "race"}, [2, 5, 8])
-lesson.step("search", "grid", {**SEARCH, "method": "grid"}, [2, 3])
-lesson.step("search", "random", {**SEARCH, "method": "random"}, [2, 3])
+# The last one names what no other names, so that the results of all three are shipped ones.
+SHIPPED = {"budget": 12, "feature": "mean", "seed": 0}
+lesson.step("search", "race", {"view": "race"}, [2, 5, 8])
+lesson.step("search", "grid", {"method": "grid"}, [2, 3])
+lesson.step("search", "random", {**SHIPPED, "method": "random"}, [2, 3])
 
 CLEAR = "A wonderful, moving film."
 lesson.step("modes", "many", {"repeats": 50}, [1, 2])
