@@ -74,8 +74,7 @@ lesson.step("task", "before", {**SHIPPED, "task": "before"}, [2, 3, 20, 21])
 TABLE = {"model": learned_table.DEFAULT}
 lesson.step("learned", "path", {**TABLE, "view": "path"}, [0])
 lesson.step("learned", "spectrum", {**TABLE, "view": "spectrum"}, [0, 1])
-BREAK = [Trace(1, "y2"), Axis("x", 120, 134)]
-lesson.step("learned", "late", {**TABLE, "view": "late"}, BREAK)
+lesson.step("learned", "late", {**TABLE, "view": "late"}, [Trace(1, "y2"), Axis("x", 120, 134)])
 
 HEAD = {**TABLE, "view": "maps", "layer": 0, "head": 2}
 lesson.step("encoder", "zero", {**HEAD, "variant": "zero"}, [1])
