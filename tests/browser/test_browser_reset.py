@@ -40,3 +40,11 @@ def test_ctrl_z_takes_back_one_move_at_a_time(visit):
     expect(lesson.slider(PHI)).to_have_value("0.7")
     lesson.page.keyboard.press("Control+z")
     expect(lesson.slider(PHI)).to_have_value("0.8")
+
+
+def test_reset_does_not_count_step(visit):
+    """The address names the step beside its settings."""
+    page = visit("ar_fitting", {"lang": "en"}).page
+    page.locator(".st-key-bench-process .seqviz-steps button").first.click()
+    expect(page).to_have_url(re.compile(r"ar\.process\.step=1"))
+    expect(page.locator(RESET)).to_have_attribute("data-count", "1")

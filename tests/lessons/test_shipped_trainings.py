@@ -32,6 +32,8 @@ NAMES = (
     "vanishing_gradients.race.compare 2", "vanishing_gradients.race.find_longest_delay", QUICK,
     "attention.ablate.mean_outputs", "attention.ablate.each_head", "attention.trials.try_heads",
     "attention.trials.try_heads 2", "attention.trials.try_heads 3", "positions.task.train",
+    "positions.task.train 2", "positions.task.train 3", "positions.task.train 4",
+    "positions.task.train 5",
     "transformer.account.account_capitals",
     "transformer.remove.remove", "transformer.remove.remove_from_many",
     "transformer.remove.remove_from_many 2", "transformer.pair.train_pair",

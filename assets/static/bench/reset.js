@@ -11,7 +11,8 @@ export function updateResets() {
     moves = new URL(address).pathname === location.pathname ? moves + 1 : 0;
     address = location.href;
   }
-  const names = [...new URLSearchParams(location.search).keys()];
+  const steps = new Set(Array.from(document.querySelectorAll(".seqviz-steps"), ({ dataset }) => dataset.key));
+  const names = [...new URLSearchParams(location.search).keys()].filter((name) => !steps.has(name));
   for (const element of document.querySelectorAll('[class*="-restore"]')) {
     const [, lesson, bench] = KEY.exec(element.className) ?? [];
     const count = lesson ? names.filter((name) => name.startsWith(`${lesson}.${bench}.`)).length : 0;

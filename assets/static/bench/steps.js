@@ -60,6 +60,7 @@ class Steps {
 
   build() {
     const { steps, words } = this.data;
+    this.host.dataset.key = this.data.key;
     this.list.replaceChildren();
     this.list.setAttribute("aria-label", words.label);
     createElement("span", this.list, { className: "label", textContent: words.label, ariaHidden: "true" });

@@ -7,7 +7,7 @@ can be compared sentence by sentence.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -745,6 +745,11 @@ class Searched:
         """Learning rate of the best trial."""
         return float(self.rate[self.best])
 
+    @property
+    def n_rates(self) -> int:
+        """Number of different learning rates."""
+        return len(np.unique(self.rate))
+
     def validated(self, cases: int) -> Proportion:
         """Return the validation accuracy of the best trial, on `cases` sentences."""
         return of(round(float(self.validation[self.best]) * cases), cases)
@@ -763,9 +768,19 @@ class Searched:
         best, test = self.validated(cases), self.tested(positive)
         gap = 100 * (best.share - test.share)
         return Facts(
-            "less" if gap > 0 else "not_less", trials=len(self.rate), best=best, test=test,
-            points=abs(gap),
+            "less" if gap > 0 else "not_less", trials=len(self.rate), rates=self.n_rates,
+            best=best, test=test, points=abs(gap),
         )  # fmt: skip
+
+
+def reached(searches: Sequence[Searched], cases: int) -> Facts:
+    """State the best validation accuracy of each search, by its method.
+
+    Args:
+        searches: one search for each method.
+        cases: number of validation sentences.
+    """
+    return Facts(**{item.settings.method: item.validated(cases) for item in searches})
 
 
 @dataclass(frozen=True)

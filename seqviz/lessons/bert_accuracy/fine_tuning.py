@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from seqviz.compute import replicates
 from seqviz.compute.bert_accuracy import counting, reported, searching
-from seqviz.compute.bert_accuracy.results import FEATURES, METHODS, Tuned, TuneSettings
+from seqviz.compute.bert_accuracy.results import FEATURES, METHODS, Tuned, TuneSettings, reached
 from seqviz.experiments.bert_accuracy import (
     encoding,
     features,
@@ -184,6 +184,7 @@ def find_settings(p: SearchParams, show: Show) -> None:
     if p.view == "race":
         settings = tuple(replace(base, method=method) for method in METHODS)
         results = show.job(search.searches, settings=settings, then=(best_so_far,))
+        show.facts(reached, results, features.VALIDATION)
     else:
         request = {"model": shipped.MODEL, "feature": p.feature}
         existing = show.shipped(search.surface, name="known", **request)

@@ -101,5 +101,15 @@ lesson.step("tune", "top", {"regime": "top"}, [Trace(3, "y2")])
 lesson.step("count", "lora", {"regime": "lora"}, [0])
 lesson.step("count", "all", {"regime": "all"}, [0])
 
+# The last one names what no other names, so that the results of all three are shipped ones.
+SHIPPED = {"budget": 12, "feature": "mean", "seed": 0}
+lesson.step("search", "race", {"view": "race"}, [2, 5, 8])
+lesson.step("search", "grid", {"method": "grid"}, [2, 3])
+lesson.step("search", "random", {**SHIPPED, "method": "random"}, [2, 3])
+
+CLEAR = "A wonderful, moving film."
+lesson.step("modes", "many", {"repeats": 50}, [1, 2])
+lesson.step("modes", "clear", {"text": CLEAR}, [2])
+
 lesson.step("compare", "paired", {"view": "paired", "sentences": 2000}, [0])
 lesson.step("compare", "hundred", {"view": "paired", "sentences": 100}, [0])

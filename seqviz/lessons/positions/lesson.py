@@ -65,3 +65,17 @@ lesson.step("schemes", "alibi", {"view": "alibi"}, [Trace(1, "y2")])
 
 lesson.step("distance", "rotation", {"view": "rotation"}, [0, 1])
 lesson.step("distance", "clocks", {"view": "clocks"}, [3, 4])
+
+# The second names what the first does not, so that the results of both are shipped ones.
+SHIPPED = {"view": "result", "causal": False, "letters": 8, "seed": 0}
+lesson.step("task", "count", {"task": "count"}, [2, 3])
+lesson.step("task", "before", {**SHIPPED, "task": "before"}, [2, 3, 20, 21])
+
+TABLE = {"model": learned_table.DEFAULT}
+lesson.step("learned", "path", {**TABLE, "view": "path"}, [0])
+lesson.step("learned", "spectrum", {**TABLE, "view": "spectrum"}, [0, 1])
+lesson.step("learned", "late", {**TABLE, "view": "late"}, [Trace(1, "y2"), Axis("x", 120, 134)])
+
+HEAD = {**TABLE, "view": "maps", "layer": 0, "head": 2}
+lesson.step("encoder", "zero", {**HEAD, "variant": "zero"}, [1])
+lesson.step("encoder", "sines", {**HEAD, "variant": "sinusoidal"}, [1])

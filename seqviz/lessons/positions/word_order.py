@@ -89,7 +89,8 @@ def encoder(p: EncoderParams, show: Show) -> None:
     else:
         show.figure(encoder_maps, result, p.variant)
         show.note("head", result=result, table=show.words.text(f"figure.pos_table_{p.variant}"),
-                  own=result.before_of("own"), other=result.before_of(p.variant))  # fmt: skip
+                  own_before=result.before_of("own"),
+                  other_before=result.before_of(p.variant))  # fmt: skip
     show.readout("alike_own", result.alike_of, "own")
     show.readout("alike_zero", result.alike_of, "zero")
     show.readout("kept_zero", result.kept_of, "zero")
@@ -117,7 +118,7 @@ class TaskParams:
     """Controls of the bench on small Transformers trained on order tasks."""
 
     view: str = view(("result", "curves"), "result")
-    task: str = choice(tiny.TASKS, "reverse", menu=True)
+    task: str = choice(tiny.TASKS, "reverse", menu=True, shipped=True)
     causal: bool = toggle(False)
     letters: int = slider(6, 12, 8, more=True)
     seed: int = seed(0, more=True)

@@ -78,6 +78,10 @@ lesson.step("remove", "residual", {**REMOVED, "change": "residual"}, [0])
 lesson.step("remove", "attention", {**REMOVED, "change": "attention"}, [0])
 lesson.step("remove", "many", {"view": "many", "change": "skip"}, [0])
 
+NEGATIVE = "-2 -1 -3, -1 -2 -0.5, -0.3 -1 -2"
+lesson.step("masks", "negative", {"scores": NEGATIVE, "mask": "causal"}, [2])
+lesson.step("masks", "padding", {"mask": "padding", "pads": 1}, [2])
+
 lesson.step("pair", "unshifted", {"kind": "unshifted"}, [0])
 lesson.step("pair", "chinese", {"view": "chinese"}, [1])
 

@@ -140,6 +140,8 @@ def test_searched_reports_validation_and_test_accuracy():
     assert result.best_rate == 0.01
     assert result.validated(800) == of(680, 800)
     assert result.tested(TRUTH) == of(3, 4)
+    assert result.chosen(800, TRUTH)["rates"] == 2
+    assert results.reached((result,), 800) == {"grid": of(680, 800)}
 
 
 def test_mode_comparison_spread_is_range_over_runs():
