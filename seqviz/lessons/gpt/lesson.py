@@ -52,9 +52,26 @@ lesson.step("scores", "hot", {"temperature": 1.5, "top_p": 1.0}, [1])
 lesson.step("scores", "nucleus", {"top_p": 0.5}, [0, 1])
 
 lesson.step("steps", "sampled", {"way": "sampled"}, [1])
-lesson.step("steps", "replace", {"rank": 1}, [0])
+lesson.step("steps", "replace", {"rank": 2}, [0])
+
+lesson.step("draws", "many", {"count": 5000}, [0, 1])
+lesson.step("draws", "few", {"count": 10}, [0, 1])
 
 # Traces by index: a person, greedy, beam search, top-p, T = 1, T = 1.5.
 lesson.step("likely", "beam", {"method": "beam"}, [1, 5])
 lesson.step("likely", "plain", {"method": "plain"}, [1, 9])
 lesson.step("likely", "hot", {"method": "hot"}, [1, 11])
+
+LOOP = {"view": "loop", "opening": generation.AGAIN, "penalty": 1.0}
+lesson.step("again", "loop", LOOP, [0])
+lesson.step("again", "second", {"view": "copies", "copies": 2, "penalty": 1.0}, [0])
+lesson.step("again", "penalty", {"view": "copies", "penalty": 1.3}, [0, 1])
+
+# Traces by index: line, single samples and share of labels, for each kind of examples.
+lesson.step("shots", "coin", {"view": "many", "condition": "random"}, [0, 3])
+lesson.step("shots", "layout", {"view": "many", "condition": "other"}, [2, 8])
+lesson.step("shots", "without", {"view": "one", "amount": 0, "layout": "plain"}, [0, 1])
+
+lesson.step("cost", "long", {"view": "time", "written": 200}, [6])
+lesson.step("cost", "summary", {"view": "summary"}, ["figure.loss_carries", "figure.loss_mean"])
+lesson.step("cost", "sizes", {"view": "sizes"}, [0])

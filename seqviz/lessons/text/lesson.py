@@ -51,3 +51,24 @@ lesson.step("ids", "neighbors", {"view": "window"}, [1, 2])
 lesson.step("map", "near", {"view": "near"}, [0, 1])
 lesson.step("map", "analogy", {"view": "analogy"}, [0, 1])
 lesson.step("map", "classes", {"view": "classes"}, [0, 1])
+
+lesson.step("ladder", "rare", {"word": "embeddings"}, [0, 1])
+lesson.step("ladder", "frequent", {"word": "playing"}, [0])
+lesson.step("ladder", "unknown", {"word": "🙂"}, [0])
+
+SENSES = {"view": "many"}
+ONE_SENSE = {"view": "one", "shared": "bank", "second_text": "They walked on the bank of a canal."}
+lesson.step("reading", "last", {**SENSES, "layer": 6}, [2, 3, 4, 5])
+lesson.step("reading", "unread", {**SENSES, "layer": 0}, [2, 3])
+lesson.step("reading", "one_sense", ONE_SENSE, [2])
+
+GOOD = {"view": "words", "method": "svd", "looked_up": "good", "narrow": 2, "wide": 10}
+lesson.step("neighbors", "opposite", GOOD, [0])
+lesson.step("neighbors", "listed", {"view": "list"}, ["figure.method_skipgram"])
+lesson.step("neighbors", "reversed", {"view": "pairs"}, [2, 3])
+
+COUNTED = {"view": "counts", "counted_by": "word", "min_freq": 1}
+CARRIED = ("figure.carried_sequential", "figure.carried_random", "figure.carried_reset")
+lesson.step("windows", "carried", {"view": "memory", "length": 10}, CARRIED)
+lesson.step("windows", "longer", {"view": "memory", "length": 100}, CARRIED)
+lesson.step("windows", "counted", COUNTED, ["figure.counted_held"])
