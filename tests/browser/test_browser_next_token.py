@@ -110,7 +110,7 @@ def test_client_renderer_matches_server(page, smollm2, lang):
 # --- on the page of the lesson --------------------------------------------------------------------
 HERE = "() => !!seqvizLiveBench('gp.scores').clientRenderer?.renderer"
 WORDS = "() => !!seqvizLiveBench('gp.scores').clientRenderer.renderer.vocabulary"
-# What is painted (bars of the model, and behind all filters), read off and told.
+# What is painted (bars of the model, and after all filters), read off and told.
 SEEN = """() => {
     const host = document.querySelector(".st-key-gp-scores-figure .seqviz-chart");
     const readouts = document.querySelector(".st-key-gp-scores-readouts");

@@ -68,7 +68,16 @@ WITHOUT_STEPS = {
     "gpt": ["futures"],  # the trees of other settings are computed on request
     "attention": ["bertviz"],  # a page of another program, without figure and numbers
 }
-ALL_BENCHES = ("attention", "positions", "transformer", "bert_accuracy")
+# With steps also where they are folded.
+ALL_BENCHES = (
+    "ar_fitting",
+    "attention",
+    "bert_accuracy",
+    "gpt",
+    "positions",
+    "text",
+    "transformer",
+)
 
 
 @pytest.mark.parametrize("slug", [record.slug for record in catalog.LESSONS])

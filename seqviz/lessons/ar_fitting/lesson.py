@@ -63,7 +63,7 @@ lesson.step("fit", "intercept", {"view": "sampling", "intercept": True}, MEANS[1
 # Traces of the loss figure by index, because their names contain numbers: training, then the best
 # line; with data held out training, validation, ..., the best line on the validation data.
 lesson.step("networks", "long", {"preset": "text_1000"}, [0, 2])
-lesson.step("networks", "held_out", {"preset": "held_out"}, [1, 5])
+lesson.step("networks", "held_out", {"preset": "held_out"}, [1, 2, 5])
 lesson.step(
     "networks", "window", {"view": "window", "window": 4}, [Trace("MLP", "y"), 3, Axis("x", 3, 4)]
 )

@@ -51,10 +51,32 @@ lesson.step("scores", "cold", {"temperature": 0.3, "top_p": 1.0}, [1])
 lesson.step("scores", "hot", {"temperature": 1.5, "top_p": 1.0}, [1])
 lesson.step("scores", "nucleus", {"top_p": 0.5}, [0, 1])
 
-lesson.step("steps", "sampled", {"way": "sampled"}, [1])
-lesson.step("steps", "replace", {"rank": 1}, [0])
+lesson.step("steps", "sampled", {"way": "sampled"}, [0, 1])
+lesson.step("steps", "replace", {"rank": 2}, [0])
 
-# Traces by index: a person, greedy, beam search, top-p, T = 1, T = 1.5.
-lesson.step("likely", "beam", {"method": "beam"}, [1, 5])
-lesson.step("likely", "plain", {"method": "plain"}, [1, 9])
-lesson.step("likely", "hot", {"method": "hot"}, [1, 11])
+lesson.step("draws", "many", {"count": 5000}, [0, 1])
+lesson.step("draws", "few", {"count": 10}, [0, 1])
+
+# Traces: 1 a person, 3 greedy, 5 beam search, 7 top-p, 9 T = 1, 11 T = 1.5; then the means.
+MEANS = 12
+lesson.step("likely", "beam", {"method": "beam"}, [1, 5, MEANS])
+lesson.step("likely", "plain", {"method": "plain"}, [1, 9, MEANS])
+lesson.step("likely", "hot", {"method": "hot"}, [1, 11, MEANS])
+
+LOOP = {"view": "loop", "opening": generation.AGAIN, "penalty": 1.0}
+lesson.step("again", "loop", LOOP, [0])
+lesson.step("again", "second", {"view": "copies", "copies": 2, "penalty": 1.0}, [0])
+lesson.step("again", "penalty", {"view": "copies", "penalty": 1.3}, [0, 1])
+
+RIGHT = "figure.shots_right_labels"
+lesson.step(
+    "shots", "coin", {"view": "many", "condition": "random"}, [RIGHT, "figure.shots_random"]
+)
+lesson.step(
+    "shots", "layout", {"view": "many", "condition": "other"}, [RIGHT, "figure.shots_other"]
+)
+lesson.step("shots", "without", {"view": "one", "amount": 0, "layout": "plain"}, [0, 1])
+
+lesson.step("cost", "long", {"view": "time", "written": 200}, [6])
+lesson.step("cost", "summary", {"view": "summary"}, ["figure.loss_carries", "figure.loss_mean"])
+lesson.step("cost", "sizes", {"view": "sizes"}, [0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from seqviz.compute.text.tokenization.merges import learn
 from seqviz.compute.text.windows.cutting import count_windows
 from seqviz.lessons.framework.lesson import Lesson
+from seqviz.lessons.framework.steps import Trace
 from seqviz.lessons.text import tokenization, training_windows, vectors
 
 lesson = Lesson("text", code=(learn,), core=("cutters", "merges", "ids", "map"))
@@ -35,19 +36,43 @@ lesson.question("analogy", "map", at={"view": "analogy"})
 lesson.question("carried", "windows", at={"view": "memory"}, lights=[[2, 3], [4, 5], [2, 3, 4, 5]])
 
 STRIPS = {"view": "strips"}
+LETTERS = 7  # trace after those of the seven tokenizers
 ENGLISH, CHINESE = "The weather is nice today.", "今天天气很好。"
-lesson.step("cutters", "english", {**STRIPS, "text": ENGLISH}, [4])
-lesson.step("cutters", "chinese", {**STRIPS, "text": CHINESE}, [4])
-lesson.step("cutters", "wordpiece", {**STRIPS, "strip": "wordpiece"}, [3])
+lesson.step("cutters", "english", {**STRIPS, "text": ENGLISH}, [4, LETTERS])
+lesson.step("cutters", "chinese", {**STRIPS, "text": CHINESE}, [4, LETTERS])
+lesson.step("cutters", "wordpiece", {**STRIPS, "strip": "wordpiece"}, [3, LETTERS])
 
 PAIRS = {"view": "frequent", "corpus": "reviews", "amount": "all"}
-lesson.step("merges", "bytes", {**PAIRS, "merges": 0}, [2, 3])
-lesson.step("merges", "many", {**PAIRS, "merges": 1000}, [2, 3])
+lesson.step("merges", "bytes", {**PAIRS, "merges": 0}, [2, 3, 4])
+lesson.step("merges", "many", {**PAIRS, "merges": 1000}, [2, 3, 4])
 lesson.step("merges", "others", {**PAIRS, "view": "compression", "amount": "20"}, [0, 1])
 
-lesson.step("ids", "few", {"view": "permute", "permuted": 10}, [1, 3])
-lesson.step("ids", "neighbors", {"view": "window"}, [1, 2])
+lesson.step(
+    "ids", "few", {"view": "permute", "permuted": 10}, [Trace("figure.permuted_many", "y3")]
+)
+lesson.step("ids", "neighbors", {"view": "window"}, [0, 1])
 
 lesson.step("map", "near", {"view": "near"}, [0, 1])
 lesson.step("map", "analogy", {"view": "analogy"}, [0, 1])
 lesson.step("map", "classes", {"view": "classes"}, [0, 1])
+
+lesson.step("ladder", "rare", {"word": "embeddings"}, [0, 1])
+lesson.step("ladder", "frequent", {"word": "playing"}, [0])
+lesson.step("ladder", "unknown", {"word": "good🙂"}, [0, 1])
+
+SENSES = {"view": "many"}
+ONE_SENSE = {"view": "one", "shared": "bank", "second_text": "They walked on the bank of a canal."}
+lesson.step("reading", "last", {**SENSES, "layer": 6}, [2, 3, 4, 5])
+lesson.step("reading", "unread", {**SENSES, "layer": 0}, [2, 3])
+lesson.step("reading", "one_sense", ONE_SENSE, [2])
+
+GOOD = {"view": "words", "method": "svd", "looked_up": "good", "narrow": 2, "wide": 10}
+lesson.step("neighbors", "opposite", GOOD, [0])
+lesson.step("neighbors", "listed", {"view": "list"}, ["figure.method_skipgram"])
+lesson.step("neighbors", "reversed", {"view": "pairs"}, [0, 1, 2, 3])
+
+COUNTED = {"view": "counts", "counted_by": "word", "min_freq": 1}
+CARRIED = ("figure.carried_sequential", "figure.carried_random", "figure.carried_reset")
+lesson.step("windows", "carried", {"view": "memory", "length": 10}, CARRIED)
+lesson.step("windows", "longer", {"view": "memory", "length": 100}, CARRIED)
+lesson.step("windows", "counted", COUNTED, ["figure.counted_held"])

@@ -125,10 +125,10 @@ def test_texts_table_matches_networks_bench():
 
 # Sentences: the settings, and how the first of them begins or what it holds.
 SAYS = (
-    ("process", {}, ("**Stationary.**", "Beyond lag 1, 1 of 19")),
-    ("process", {"order": 3}, ("Beyond lag 3",)),
-    ("process", {"shuffle": True}, ("3 of 20 bars of the ACF",)),
-    ("process", {"shuffle": True, "seed": 2}, ("1 of 20 bars",)),
+    ("process", {}, ("**Stationary.**", "beyond lag 1: 1 of 19")),
+    ("process", {"order": 3}, ("beyond lag 3:",)),
+    ("process", {"shuffle": True}, ("Bars of the ACF outside the band: 3 of 20",)),
+    ("process", {"shuffle": True, "seed": 2}, ("1 of 20;",)),
     ("process", {"phi": 1.0}, ("Unit root at +1", "almost straight fall")),
     ("process", {"phi": -1.0}, ("Unit root at −1", "changes its sign", "−0.99")),
     ("process", {"order": 2, "free": True, "b1": 0.0, "b2": -1.0}, ("2 roots on the unit",)),
@@ -168,7 +168,7 @@ SAYS = (
     ("real", {"view": "residuals", "model": 9}, ("**Not refused.**", "11 degrees of freedom")),
     ("real", {"view": "order"}, ("pass the test",)),
     ("real", {"view": "order", "source": "co2"}, ("Even the AR(11)",)),
-    ("real", {"view": "correlations"}, ("42 of 80 bars", "about 4 would")),
+    ("real", {"view": "correlations"}, ("42 of 80", "about 4")),
     ("networks", {}, ("**Underfit.**",)),
     ("networks", {"preset": "text_1000"}, ("**Below the line.**",)),
     ("networks", {"preset": "held_out"}, ("The validation loss is least after",)),
