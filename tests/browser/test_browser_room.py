@@ -218,7 +218,22 @@ def test_vote_runs_two_rounds_and_reveals_counts(teacher, student):
     for vote in votes:
         expect(vote.locator("td").first).to_be_attached()
         assert vote.locator(".bar").count() == 2 * vote.locator(".option").count()
+        right = int(Text("en")("ar_fitting.predict.decay.answer"))
+        expect(vote.locator("li.right")).to_have_count(1)
+        expect(vote.locator("li").nth(right)).to_have_class("right")
     expect(student.page.locator(".st-key-ar-predict-decay-done")).to_be_visible()
+    student.page.evaluate("""() => {
+        const { room } = document.querySelector(".seqviz-room").chip;
+        const { ballot, revealed } = room.state;
+        window.before = room.state;
+        const next = { ...ballot, key: "another", number: ballot.number + 1, state: "open" };
+        room.onState({ ...room.state, ballot: next, revealed: [...revealed, ballot.key] });
+    }""")  # the next question is open: the result stays
+    expect(answer.locator("td").first).to_be_attached()
+    expect(answer).not_to_contain_text(Text("zh")("room.waiting"))
+    student.page.evaluate(
+        "() => document.querySelector('.seqviz-room').chip.room.onState(window.before)"
+    )
 
 
 SHEET = "[role=dialog][data-seqviz-sheet]"
@@ -260,7 +275,7 @@ def drawing(room, teacher) -> Iterator[Locator]:
 
 
 def ask(put: Locator) -> None:
-    put.get_by_role("button", name=re.compile("Put it to the vote|Vote anew")).click()
+    put.get_by_role("button", name=re.compile("Put it to the vote|New vote")).click()
 
 
 def test_vote_sheet_opens_over_following_page(student, put):

@@ -116,7 +116,7 @@ def test_room_restores_teacher_and_votes_after_server_kill(school, own_server):
     until(first, "state.ballot.counts")
     assert state(first, "ballot.counts")[0][:2] == [1, 1]
     # The same question put anew is another one: nobody has voted in it.
-    put.get_by_role("button", name="Vote anew").click()
+    put.get_by_role("button", name="New vote").click()
     until(first, "state.ballot.state === 'open'")
     expect(first.locator(".seqviz-poll .option[aria-pressed=true]")).to_have_count(0)
     first.reload()

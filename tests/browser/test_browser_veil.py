@@ -91,6 +91,7 @@ def test_question_button_sets_figure_to_answer(visit):
     page.locator(QUESTION).get_by_role("button", name=WORDS("frame.skip")).click()
     page.get_by_role("button", name=WORDS("frame.show_it")).click()
     expect(page).to_have_url(re.compile(r"ga\.force\.f=1\b"))
+    expect(page.locator(".st-key-ga-force-figure")).to_be_in_viewport(ratio=0.6)
 
 
 def test_teacher_lifts_veil_without_vote(browser, guided):

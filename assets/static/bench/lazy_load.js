@@ -6,7 +6,7 @@ import { Chapters } from "./chapters.js";
 import { read, recordVisible } from "./progress.js";
 import { isPrintShortcut, preparePrint, print, restoreScreen } from "./print.js";
 import { updateResets } from "./reset.js";
-import { CLOSED_CARD, isNear } from "./viewport.js";
+import { CLOSED_CARD, isNear, showFigure } from "./viewport.js";
 
 const INTERVAL_MS = 150;
 const HEADER_PX = 68; // pixels of the header above a bench that a link names (ui/render/css.py)
@@ -53,6 +53,11 @@ function scrollToAnchor() {
   if (name) holdAnchor(name);
 }
 scrollToAnchor();
+
+// The button below an answered question sets the figure to the answer.
+document.addEventListener("click", ({ target }) => {
+  if (target.closest?.('[class*="-predict-"][class*="-show"] button')) showFigure(target.closest('[class*="st-key-bench-"]'));
+});
 
 function closeChapters() {
   chapters?.close();

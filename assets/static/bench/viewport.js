@@ -8,6 +8,12 @@ export const isNear = (name, ahead, above = ahead) => {
   return bottom > -above * window.innerHeight && top < (1 + ahead) * window.innerHeight;
 };
 
+// Bring the figure of a bench into sight: the question above it may fill the window.
+export function showFigure(bench) {
+  const figure = bench?.querySelector('[class*="-figure"]') ?? bench;
+  figure?.scrollIntoView({ block: "center", behavior: "smooth" });
+}
+
 const PHONE = window.matchMedia("(max-width: 640px)"); // as in ui/render/css.py
 const SIDEWAYS = window.matchMedia("(max-height: 500px) and (pointer: coarse)");
 const HEADER_PX = 60; // pixels that Streamlit's header covers

@@ -4,6 +4,7 @@
 // and not sent.
 
 import { Chart, unpack } from "../bench/chart.js";
+import { showFigure } from "../bench/viewport.js";
 import { navigate } from "./room.js";
 import { RoomComponent, trackPress, RoomError } from "./room_client.js";
 import { createElement } from "../components/slider.js";
@@ -492,7 +493,7 @@ class DrawnPrediction extends RoomComponent {
     for (const key of [...url.searchParams.keys()]) if (key.startsWith(`${prefix}.`)) url.searchParams.delete(key);
     for (const [key, value] of Object.entries(settings)) url.searchParams.set(key, value);
     navigate(url);
-    document.querySelector(`.st-key-bench-${bench}`)?.scrollIntoView({ block: "start" });
+    showFigure(document.querySelector(`.st-key-bench-${bench}`));
   }
 }
 

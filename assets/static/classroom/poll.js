@@ -26,17 +26,19 @@ class Poll extends RoomComponent {
   render() {
     const { room, data } = this;
     if (!room?.state || this.isPressed()) return;
-    const poll = room.state.ballot?.key === data.key ? room.state.ballot : null;
-    const ownVote = poll && room.state.answers?.vote;
-    // Revealed now, or before the question that is open now.
-    const isRevealed = (poll ? poll.state === "revealed" : room.state.revealed.includes(data.key));
+    const current = room.state.ballot?.key === data.key ? room.state.ballot : null;
+    // Revealed now, or before the question that is open now: then its result stays.
+    const isRevealed = (current ? current.state === "revealed" : room.state.revealed.includes(data.key));
+    if (current) this.result = isRevealed ? { poll: current, ownVote: room.state.answers?.vote } : null;
+    const poll = current ?? (isRevealed ? this.result?.poll : null) ?? null;
+    const ownVote = current ? room.state.answers?.vote : poll && this.result.ownVote;
     const json = JSON.stringify([poll, ownVote, room.isTeacher, isRevealed || room.state.present]);
     if (json === this.renderedJson) return;
     this.renderedJson = json;
     const focused = document.activeElement?.dataset?.option;
     this.host.replaceChildren();
-    this.renderOptions(poll, ownVote);
-    this.renderBelow(poll, ownVote);
+    this.renderOptions(poll, ownVote, isRevealed);
+    this.renderBelow(poll, ownVote, isRevealed);
     if (focused !== undefined) this.host.querySelector(`[data-option="${focused}"]`)?.focus();
     if (isRevealed && this.revealedRound !== (poll?.round ?? 0)) {
       this.revealedRound = poll?.round ?? 0;
@@ -44,11 +46,12 @@ class Poll extends RoomComponent {
     }
   }
 
-  renderOptions(poll, ownVote) {
+  renderOptions(poll, ownVote, isRevealed) {
     const { room, data } = this;
     const list = createElement("ol", this.host);
     data.options.forEach((text, option) => {
       const item = createElement("li", list);
+      item.classList.toggle("right", isRevealed && option === data.right);
       if (room.isTeacher) createElement("div", item, { className: "option", textContent: text });
       else this.renderButton(item, { poll, ownVote, text, option });
       if (poll?.state === "revealed") this.renderBars(item, poll, option);
@@ -77,7 +80,7 @@ class Poll extends RoomComponent {
     });
   }
 
-  renderBelow(poll, ownVote) {
+  renderBelow(poll, ownVote, isRevealed) {
     const { room, data: { key, options, words } } = this;
     const row = createElement("div", this.host, { className: "row" });
     const addNote = (text) => createElement("span", row, { textContent: text });
@@ -89,16 +92,17 @@ class Poll extends RoomComponent {
     const voted = poll && interpolate(words.voted, { voted: poll.voted, present: Math.max(room.state.present, poll.voted) });
     if (poll?.state === "revealed") this.renderFlow(poll);
     if (!room.isTeacher) {
-      if (!poll) addNote(words.waiting);
+      if (!poll && !isRevealed) addNote(words.waiting);
+      else if (!poll) return;
       else if (poll.state === "closed") addNote(poll.round === 1 ? words.talk : words.closed);
       else if (poll.state === "open") addNote((ownVote ?? null) === null ? interpolate(words.now, { round: poll.round }) : words.yours);
       return;
     }
     const ask = { kind: "ask", key, options: options.length };
-    if (!poll || poll.state === "revealed") {
-      addButton(poll ? words.once_more : words.put, ask);
+    if (!poll || isRevealed) {
+      addButton(isRevealed ? words.once_more : words.put, ask);
       // Without a vote: a poll of no votes, so that whoever joins later finds it revealed as well.
-      if (!poll && !room.state.revealed.includes(key)) addButton(words.answer, ask, { kind: "close" }, { kind: "reveal" });
+      if (!isRevealed) addButton(words.answer, ask, { kind: "close" }, { kind: "reveal" });
     } else if (poll.state === "open") {
       addNote(`${interpolate(words.round, { round: poll.round })}: ${voted}`);
       addButton(words.close, { kind: "close" });

@@ -2,7 +2,7 @@
 // shows the state of the room.
 
 import { liveBenches } from "../bench/live.js";
-import { CLOSED_CARD } from "../bench/viewport.js";
+import { CLOSED_CARD, showFigure } from "../bench/viewport.js";
 import { currentQuestion, questionElement, Sheet } from "./question_sheet.js";
 import { Board } from "./room_board.js";
 import { formatCode } from "./room_code.js";
@@ -187,9 +187,12 @@ class RoomChip {
       room.isSheetOpen = Boolean(isNew && (room.isFollowing || isSame));
       Object.assign(room, { stage, placeAtReveal: place });
     }
-    if (room.placeAtReveal !== place) room.isSheetOpen = false;
+    const isMoved = room.placeAtReveal !== place, isClosed = isMoved && room.isSheetOpen;
+    if (isMoved) room.isSheetOpen = false;
     const host = room.isSheetOpen ? questionElement(question) : null;
-    if (!host) return this.sheet.hide();
+    if (!host) this.sheet.hide();
+    if (isClosed && place && room.isFollowing) showFigure(benchElement(room.state.place.bench));
+    if (!host) return;
     openerOf(host)?.click();
     this.sheet.show(host, this.words, window.innerHeight - this.host.getBoundingClientRect().top + SHEET_GAP_PX);
   }
@@ -561,10 +564,12 @@ class RoomChip {
       if (state.paused) return [nameItem, { text: words.paused, kind: "calm" }, ...lostNote];
       if (!state.place.values) return [nameItem, { text: words.waits }, ...lostNote];
       const notAllowed = this.visibleBench && !this.isAllowed(this.visibleBench) ? [{ text: words.not_yet, kind: "calm" }] : [];
+      const question = this.questionItems(currentQuestion(state));
       const send = this.note
         ? [{ text: this.note }]
-        : [{ text: words.send, short: words.send_short, press: () => this.sendWithNotice(() => room.send({ kind: "send", ...currentView() }), words.was_sent) }, ...buttons];
-      const question = this.questionItems(currentQuestion(state));
+        : currentQuestion(state)?.state === "open"
+          ? []
+          : [{ text: words.send, short: words.send_short, press: () => this.sendWithNotice(() => room.send({ kind: "send", ...currentView() }), words.was_sent) }, ...buttons];
       const followItems = question.length ? [] : [{ text: words.following, short: words.following_short }];
       const place = this.describePlace(state.place), title = this.describePlace({ lesson: state.place.lesson });
       const awayItems = [{ text: interpolate(words.teacher_at, { place }), short: interpolate(words.teacher_short, { place: title }) }, { text: words.back, press: () => this.resumeFollowing() }];

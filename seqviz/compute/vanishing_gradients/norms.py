@@ -86,6 +86,11 @@ class GradientReach:
         """Factor of the last step's error per step back: geometric mean over all T - 1 steps."""
         return float(10 ** (self.arrived[0] / max(1, len(self.arrived) - 1)))
 
+    @property
+    def peak(self) -> float:
+        """Largest length of the last step's error on its way back, relative to its length there."""
+        return float(10 ** np.max(self.arrived))
+
     def arrives(self, step: int) -> Share:
         """Return the share of the last step's error that arrives at a step, counted from 1."""
         return float(10 ** self.arrived[step - 1])

@@ -23,6 +23,7 @@ SENTENCE = "The flights the airline was cancelling were"  # the last error is th
 # Limits for a class: the cost of these benches grows at least with T d^2.
 MOST_STEPS, MOST_WIDTH, DRAWS = 200, 64, 1024
 DIGITS = 10  # maximum number of digits of a singular value near 1
+MENTIONED_PEAK = 1.01  # growth of an error that a sentence states
 FAR = 50  # horizon in steps that reaches the target
 # Each of the two tasks has its three controls, because they need different settings to be learned
 # in seconds (see RecallSettings).
@@ -104,7 +105,10 @@ def tell_reach(
 ) -> None:
     """State the verdict on W and the measured factors."""
     sigma, radius = beside_one(matrix.sigma_max), beside_one(matrix.radius)
-    show.note(matrix.verdict, sigma=sigma, radius=radius)
+    linear = reaches.get("linear")
+    grown = matrix.verdict == "between" and linear is not None and linear.peak > MENTIONED_PEAK
+    verdict = "between_grown" if grown else matrix.verdict
+    show.note(verdict, sigma=sigma, radius=radius, linear=linear)
     factors = {on_road(cell, show): item.factor for cell, item in reaches.items()}
     show.note("measured", radius=radius, factors=list_cells("factor", factors, show))
     if "linear" in reaches and "rnn" in reaches:

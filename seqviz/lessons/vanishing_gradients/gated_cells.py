@@ -24,6 +24,7 @@ from seqviz.lessons.vanishing_gradients.error_reach import (
     MOST_STEPS,
     MOST_WIDTH,
     ReachParams,
+    beside_one,
     list_cells,
 )
 
@@ -57,7 +58,8 @@ def gates(p: GatesParams, show: Show) -> None:
         show.caption(show.words("note.modest_gates", steps=steps, width=width))
     limits = {(1.0, 0.0): "zero", (1.0, 1.0): "plain"}
     key = "identity" if p.update == 0 else limits.get((p.update, p.reset), "gated")
-    show.note(key, gru=simplified_gru, steps=steps)
+    radius, radius_rnn = map(beside_one, (simplified_gru.radius, simplified_gru.radius_rnn))
+    show.note(key, gru=simplified_gru, steps=steps, radius=radius, radius_rnn=radius_rnn)
 
 
 @dataclass(frozen=True)

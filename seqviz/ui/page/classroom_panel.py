@@ -57,14 +57,22 @@ def invite_panel(text: Text, code: str, address: str) -> None:
     link_and_code(text, address)
 
 
-def vote(text: Text, key: str, options: Sequence[str]) -> None:
-    """Put a question of a lesson to the vote; the revealed answer is stored at `<key>.revealed`."""
+def vote(text: Text, key: str, options: Sequence[str], right: int) -> None:
+    """Put a question of a lesson to the vote; the revealed answer is stored at `<key>.revealed`.
+
+    Args:
+        text: translations.
+        key: of the question.
+        options: possible answers.
+        right: index of the right one, which the browser receives once it is revealed.
+    """
 
     def revealed(choice: Any) -> None:
         is_known = isinstance(choice, int) and 0 <= choice < len(options)
         st.session_state[f"{key}.revealed"] = choice if is_known else None
 
-    components.poll(key, options, words(text), revealed)
+    is_revealed = f"{key}.revealed" in st.session_state
+    components.poll(key, options, right if is_revealed else None, words(text), revealed)
 
 
 def run_as_class(text: Text, bench: Bench, style: Style, presenting: bool) -> None:

@@ -200,12 +200,16 @@ def room_join(key: str, words: Mapping[str, Any], on_enter: Callable[[str], None
 
 
 def poll(
-    key: str, options: Sequence[str], words: Mapping[str, Any], on_reveal: Callable[[Any], None]
+    key: str,
+    options: Sequence[str],
+    right: int | None,
+    words: Mapping[str, Any],
+    on_reveal: Callable[[Any], None],
 ) -> None:
     """Show a question that the class in a room votes on (`assets/static/classroom/poll.js`).
 
     `on_reveal(own)` is called before the next run when the teacher reveals the votes, with this
-    reader's answer, which comes from the browser.
+    reader's answer, which comes from the browser. `right` is marked once it is known.
     """
 
     def revealed() -> None:
@@ -214,7 +218,7 @@ def poll(
 
     _component("classroom/poll", '<div class="seqviz-poll"></div>', "classroom/room")(
         key=f"{key}.poll",
-        data=_plain(key=key, options=list(options), words=dict(words)),
+        data=_plain(key=key, options=list(options), right=right, words=dict(words)),
         on_reveal_change=revealed,
         height="content",
     )

@@ -49,7 +49,7 @@ def predict(words: LessonWords, key: str, question: Question, bench: Bench) -> N
     answered = run_context.session().answered
     st.markdown(f"**{text('frame.predict')}** {text(f'{position}.question')}")
     if classroom_panel.code():
-        classroom_panel.vote(text, key, options)
+        classroom_panel.vote(text, key, options, right)
         chosen = st.session_state.get(f"{key}.revealed", "hidden")
         if chosen == "hidden":
             return

@@ -116,11 +116,11 @@ def test_race_note_depends_on_task():
             visible = lesson.benches["race"].run(
                 {**alone, "task": task}, language, train=True, code=False
             )
-            verdict = "race_all" if visible.notes[0].find("did not") < 0 else "race_none"
+            verdict = "race_all" if visible.notes[0].find("Not learned") < 0 else "race_none"
             assert words_of(lesson, f"note.{felt}", language).fullmatch(visible.notes[1])
             if language == "en":
                 assert words_of(lesson, f"note.{verdict}", language).fullmatch(visible.notes[0])
-                assert visible.notes[0].startswith("**LSTM** ")  # one network is not "all of them"
+                assert visible.notes[0].endswith("**LSTM**.")  # one network is not "all of them"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
