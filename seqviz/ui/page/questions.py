@@ -136,12 +136,12 @@ def own_answer(words: LessonWords, bench: Bench, params: Any) -> None:
         if question.veils and tries and key in run_context.session().answered:
             chosen = text.items(f"{position}.options")[tries[-1]]
             right = tries[-1] == int(text(f"{position}.answer"))
-            said = text("frame.predicted", answer=chosen)
+            sentence = text("frame.predicted", answer=chosen)
             if question.lights:
                 lights = _lights(question, tries[-1], bench, params, text)
-                components.answer(f"{key}.answer", bench.prefix, said, right, lights)
+                components.answer(f"{key}.answer", bench.prefix, sentence, right, lights)
             else:
-                st.caption(f"{':material/check:' if right else ':material/close:'} {said}")
+                st.caption(f"{':material/check:' if right else ':material/close:'} {sentence}")
 
 
 def _lights(

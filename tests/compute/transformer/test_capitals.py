@@ -15,7 +15,7 @@ PARTS = np.array([[0.0, 1.0, 1.0, 6.0, 2.0], [1.0, 1.0, 1.0, 4.0, 3.0], [0.0, 2.
 
 def test_capital_shares_leave_out_unknown_countries():
     result = CapitalAttributions(("A", "B", "C"), PARTS, np.array([True, True, False]))
-    assert result.known == ("A", "B")
+    assert result.known_countries == ("A", "B")
     assert result.attention == pytest.approx([0.7, 0.5])
     assert (result.largest, result.largest_count) == (3, 2)
     assert result.largest_share == pytest.approx([0.6, 0.4])
@@ -31,7 +31,7 @@ def test_capital_attribution_adds_up_to_logit_differences(smollm2):
     ).mean(0)
     at = result.countries.index("Norway")
     assert result.parts[at] == pytest.approx(apart, abs=1e-4)
-    assert len(result.known) == 16
+    assert len(result.known_countries) == 16
     # The review's own code: attention of layer 23 in 15 of 16, all attentions 52 % (27 to 72 %).
     assert (result.largest, result.largest_count) == (47, 15)
     assert result.attention_mean == pytest.approx(0.525, abs=0.01)

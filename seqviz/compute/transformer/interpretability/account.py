@@ -109,7 +109,7 @@ class CapitalAttributions:
     is_known: Bool[np.ndarray, "country"]
 
     @property
-    def known(self) -> tuple[str, ...]:
+    def known_countries(self) -> tuple[str, ...]:
         """The countries whose capital the model names."""
         return tuple(name for name, is_known in zip(self.countries, self.is_known, strict=True)
                      if is_known)  # fmt: skip
@@ -148,7 +148,7 @@ class CapitalAttributions:
     def summary(self) -> Facts:
         """State the part that is most often the largest, and the share of all attentions."""
         return Facts(
-            known=len(self.known), of=len(self.countries), count=self.largest_count,
+            known=len(self.known_countries), of=len(self.countries), count=self.largest_count,
             attention=self.attention_mean, least=float(self.attention.min()),
             most=float(self.attention.max()),
         )  # fmt: skip

@@ -84,7 +84,7 @@ def capital_shares(capitals: CapitalAttributions, style: Style = STYLE) -> Figur
     sheet = Sheet(style)
     panel = sheet.panel(
         axes.percent(label("share"), low, high, tickvals=[0, 25, 50, 75, 100]),
-        axes.ranked([names[country] for country in capitals.known], label("country")),
+        axes.ranked([names[country] for country in capitals.known_countries], label("country")),
     )
     panel.chance_line(sideways=True)
     part = part_name(capitals.largest, text)
