@@ -116,7 +116,7 @@ def test_training_job_keeps_shipped_figure_and_restores_on_cancel(visit, on_the_
     )
     page = visit(SLUG)
     for name in JOBS:
-        assert to_start(page, name) == page.text("work.anew"), name
+        assert to_start(page, name) == page.text("bert_accuracy.work.anew"), name
     before = figures(bench(page.app, "tune"))
     page.app.get_by_key("ba.tune.start").click().run()
     job, last = built[-1], time.monotonic() + PATIENCE
@@ -131,7 +131,7 @@ def test_training_job_keeps_shipped_figure_and_restores_on_cancel(visit, on_the_
     page.run()
     assert job.state == "cancelled"
     assert figures(bench(page.app, "tune")) == before
-    assert to_start(page, "tune") == page.text("work.anew")
+    assert to_start(page, "tune") == page.text("bert_accuracy.work.anew")
 
 
 # -------------------------------------------------------------------------------------------- links
