@@ -81,6 +81,12 @@ def _bench(words: LessonWords, text: Text) -> None:
     )
 
 
+def bookmarks(text: Text) -> None:
+    """Show this browser's bookmarks; nothing without any and in presenter mode."""
+    if not header.presenting():
+        components.bookmarks("home-bookmarks", text)
+
+
 def search(text: Text) -> None:
     """Show ways in, the search field, and what this browser remembers of the lessons."""
     slug = catalog.LESSONS[0].slug

@@ -181,7 +181,7 @@ def pose(
     exercise: Exercise,
     variant: int,
     label: str,
-    button: Callable[[], object],
+    button: Callable[[], object] | None = None,
     done: str | None = None,
 ) -> bool | None:
     """Show a variant of an exercise and check the reader's answer.
@@ -192,7 +192,7 @@ def pose(
         exercise: its declaration.
         variant: its number.
         label: bold words before the question.
-        button: shows the button beside the field.
+        button: shows a button beside the field.
         done: key of the container of the message for a right answer.
 
     Returns:
@@ -207,7 +207,8 @@ def pose(
     st.markdown(f"**{label}** {text(f'{position}.question', **values)}")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         given = _given(text, key)
-        button()
+        if button:
+            button()
     if given is None:
         return None
     if abs(given - answer) <= tolerance:

@@ -72,21 +72,20 @@ def show_round(words: LessonWords, key: str, declared: Lesson) -> None:
         start(declared, key)
     current: Round = st.session_state[f"_{key}"]
     count = len(current.questions)
-    fresh = partial(
-        st.button, text("quiz.new"), key=f"{key}.new", type="tertiary", icon=":material/refresh:",
-        on_click=partial(start, declared, key),
-    )  # fmt: skip
     if current.position == count:
         score = sum(current.first_answers)
         with st.container(key=f"{key}.{score}.done"):  # `bench/progress.js` looks for it
             box = st.success if score == count else st.info
             box(text("quiz.result", score=score, of=count))
-        fresh()
+        st.button(
+            text("quiz.new"), key=f"{key}.new", type="tertiary", icon=":material/refresh:",
+            on_click=partial(start, declared, key),
+        )  # fmt: skip
         return
     name, variant = current.questions[current.position]
     is_right = questions.pose(
         words, f"{key}.{current.number}.{current.position}", declared.exercises[name], variant,
-        text("quiz.place", place=current.position + 1, of=count), fresh,
+        text("quiz.place", place=current.position + 1, of=count),
     )  # fmt: skip
     if is_right is None:
         return
