@@ -103,19 +103,10 @@ def call(location: Mapping[str, Any], language: str) -> str:
         language: language code.
     """
     slug, name = location["lesson"], location["bench"]
-    those = lesson_controls(slug)
-    module = getattr(lessons, slug) if those else None
+    module = getattr(lessons, slug) if lesson_controls(slug) else None
     if module is None or (bench := module.lesson.benches.get(name)) is None:
         return ""
-    values = {}
-    for key, raw in location["values"].items():
-        where, _, control = key.partition(".")[2].partition(".")
-        if key in those and where in (name, *bench.after):
-            try:
-                value = those[key].parse(raw)
-            except (ValueError, KeyError):
-                continue
-            values[control if where == name else f"{where}.{control}"] = value
+    values = bench.parse_link(location["values"])
     held = name if getattr(module, name, None) is bench else f'lesson.benches["{name}"]'
     given = f"{values!r}, " if values else ""
     if language != "en":

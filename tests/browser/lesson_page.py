@@ -253,7 +253,8 @@ class Visitors:
             retained[index:] = [LessonPage(context.new_page())]
         page = retained[index].page
         page.set_viewport_size(options["viewport"])
-        page.emulate_media(color_scheme=options.get("color_scheme", "light"))
+        scheme = options.get("color_scheme", "light")
+        page.emulate_media(media="screen", color_scheme=scheme)
         page.bring_to_front()  # what lies behind another window is painted once a second
         if index == 0:
             line = page.context.new_cdp_session(page)

@@ -693,3 +693,19 @@ def test_room_bar_reports_end_and_lesson_still_works(teacher, student):
     expect(student.page.locator(SHOWN)).to_contain_text("房间已结束")
     student.slider(PHI).press("PageDown")
     expect(student.page).to_have_url(re.compile(rf"{re.escape(PHI)}=0\.7"))
+
+
+def test_student_sends_bookmarked_setting_to_teacher(teacher, student):
+    zh, bookmarks = Text("zh"), student.page.locator(".seqviz-bookmarks")
+    sent = "() => document.querySelector('.seqviz-room').chip.room.state.sent?.length ?? 0"
+    before = teacher.page.evaluate(sent)
+    student.page.bring_to_front()
+    student.geometry("ar.process")
+    student.by_key("ar.process.bookmark").get_by_role("button").press("Enter")
+    expect(bookmarks.get_by_role("status")).to_have_text(zh("bookmarks.added"))
+    bookmarks.locator("summary").press("Enter")
+    bookmarks.get_by_role("button", name=zh("bookmarks.send")).press("Enter")
+    expect(bookmarks.get_by_role("status")).to_have_text(zh("bookmarks.sent"))
+    teacher.page.wait_for_function(f"(count) => ({sent})() === count", arg=before + 1)
+    bookmarks.get_by_role("button", name=zh("bookmarks.remove")).press("Enter")
+    expect(bookmarks.locator("details")).to_be_hidden()

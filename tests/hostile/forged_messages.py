@@ -35,7 +35,7 @@ from seqviz.lessons.framework.controls import (
     controls,
 )
 from seqviz.lessons.framework.words import LessonWords
-from seqviz.ui.page import components, header, questions, widgets
+from seqviz.ui.page import components, header, questions, quiz, widgets
 from seqviz.ui.page.page_host import PageHost
 from seqviz.ui.render import clicks
 from seqviz.ui.streamlit_patches import component_state, widget_states
@@ -90,6 +90,7 @@ def draw(slug: str) -> None:
     )  # fmt: skip
     for exercise in declared.exercises.values():
         questions.ask(words, f"{declared.record.code}.exercise.{exercise.name}", exercise)
+    quiz.show_round(words, f"{declared.record.code}.quiz", declared)
     for name in declared.sketches:
         questions.sketch(words, f"{declared.record.code}.sketch.{name}", name, presenting=False)
     for name, question in declared.questions.items():

@@ -74,6 +74,7 @@ def test_page_registers_every_declared_widget():
         assert {"lang", "present", "share", "about", "theme"} <= received
         for name in getattr(lessons, slug).lesson.exercises:
             assert any(f".exercise.{name}." in key for key in received), name
+        assert any(".quiz.0.0." in key for key in received)
         for name in getattr(lessons, slug).lesson.sketches:
             assert any(f".sketch.{name}.drawing" in key for key in received), name
         assert any(key.startswith("predict.") for key in received)

@@ -3,7 +3,7 @@
 // content in it, nothing is remembered and everything else works.
 
 const KEY = "seqviz.progress";
-const DONE = /\bst-key-\w+?-((?:predict|exercise|sketch)-\w+)-done\b/; // as ui/page/questions.py names them
+const DONE = /\bst-key-\w+?-((?:predict|exercise|sketch)-\w+|quiz-\d)-done\b/; // as ui/page/questions.py and quiz.py name them
 const BENCH = /\bst-key-bench-(\w+)/;
 
 // { slug: [task] }; "visited" is one of the tasks.

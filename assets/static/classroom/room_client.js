@@ -326,6 +326,8 @@ function whenUsed(signal) {
 
 let current = null;
 
+export const currentRoom = () => current;
+
 // Set the room of this tab; the previous one is left.
 export function joinRoom(code) {
   if (current?.code !== code) {

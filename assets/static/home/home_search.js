@@ -16,6 +16,9 @@ function progressText(card, done, words) {
     const all = tasks.filter((task) => task.startsWith(`${kind}-`));
     return all.length > 0 ? interpolate(sentence, all.filter((task) => done.includes(task)).length, all.length) : "";
   });
+  const total = Number(card.dataset.questions);
+  const scores = done.map((name) => Number(/^quiz-(\d)$/.exec(name)?.[1] ?? NaN)).filter((score) => score <= total);
+  if (scores.length > 0) parts.push(interpolate(words.quiz, Math.max(...scores), total));
   return [words.visited, ...parts].filter(Boolean).map((part) => ` · ${part}`).join("");
 }
 

@@ -25,7 +25,7 @@ nonlinear = lesson.bench("nonlinear", training.NonlinearParams)(training.nonline
 ahead = lesson.bench("forecast", forecast.AheadParams, after=("process",))(forecast.ahead)
 real = lesson.bench("real", measured_series.MeasuredSeriesParams)(measured_series.real)
 
-PHIS = (0.5, 0.7, 0.8, 0.9, 0.95)
+PHIS = (0.5, 0.7, 0.8, 0.9, 0.95, 0.3, 0.4, 0.55, 0.6, 0.65, 0.75, 0.85, 0.88, 0.92, 0.94, 0.96)
 
 
 def steps_to_a_tenth(phi: float) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
 from seqviz.compute.attention import patterns, scaled
@@ -26,7 +28,11 @@ trials = lesson.bench("trials", heads.TryHeadsParams, after=("real",))(heads.tri
 mask = lesson.bench("masks", interventions.AttentionMaskParams, after=("real",))(interventions.mask)
 bertviz = lesson.bench("bertviz", heads.BertvizParams, after=("real",))(heads.bertviz)
 
-SCORES = ((8, 4, 16), (6, 3, 9), (10, 4, 4), (5, 5, 64), (2, 8, 36))
+PAIRS = ((5, 4), (7, 3), (3, 5), (9, 6))
+SCORES = (
+    (8, 4, 16), (6, 3, 9), (10, 4, 4), (5, 5, 64), (2, 8, 36),
+    *((*pair, d_k) for pair, d_k in product(PAIRS, (4, 16, 25))),
+)  # fmt: skip
 
 
 def first_weight(first: float, second: float, d_k: int) -> float:

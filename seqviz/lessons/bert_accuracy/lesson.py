@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from seqviz.compute.bert_accuracy import corruption
 from seqviz.experiments.bert_accuracy import heads
 from seqviz.lessons.bert_accuracy import attended_tokens, fine_tuning, masked_tokens, systems
@@ -31,8 +33,15 @@ find_settings = lesson.bench("search", fine_tuning.SearchParams)(fine_tuning.fin
 both_modes = lesson.bench("modes", fine_tuning.ModesParams)(fine_tuning.both_modes)
 compare = lesson.bench("compare", systems.CompareParams)(systems.compare)
 
-REPLACED = ((400, 15), (200, 15), (1000, 15), (500, 40), (2000, 30))  # tokens, percent
-JUDGED = ((80, 100), (1600, 2000), (320, 400), (45, 50), (500, 1000))
+# Tokens, percent: a whole number of tokens is replaced.
+REPLACED = (
+    (400, 15), (200, 15), (1000, 15), (500, 40), (2000, 30),
+    *product((600, 800, 1200, 1600), (10, 15, 20)),
+)  # fmt: skip
+JUDGED = (
+    (80, 100), (1600, 2000), (320, 400), (45, 50), (500, 1000),
+    *((n * percent // 100, n) for n, percent in product((200, 300, 500, 800), (60, 70, 90))),
+)  # fmt: skip
 
 
 def replaced(tokens: int, share: int) -> float:

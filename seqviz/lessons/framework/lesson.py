@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -397,6 +397,23 @@ class Bench:
             output = self.run_on(params, caller, Text(view.lang), view, code, veiled)
         output.source = source
         return output
+
+    def parse_link(self, values: Mapping[str, str]) -> dict[str, Any]:
+        """Return the settings, as `run` takes them, that the parameters of a permalink denote.
+
+        Parameters that no control accepts are ignored, as on a page, and so are those of benches on
+        which this one does not depend.
+
+        Args:
+            values: permalink texts by permalink key.
+        """
+        settings = {}
+        for bench in (self, *(self.lesson.benches[name] for name in self.after)):
+            start = "" if bench is self else f"{bench.name}."
+            for name, control in controls.controls(bench.declaration):
+                with suppress(KeyError, ValueError):
+                    settings[start + name] = control.parse(values[f"{bench.prefix}.{name}"])
+        return settings
 
     def part(self, name: str, values: Mapping[str, Any], style: Style, host: LocalHost) -> Any:
         """Return one part of the bench's client renderer.

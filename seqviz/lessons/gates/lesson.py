@@ -25,9 +25,13 @@ conventions = lesson.bench("conventions", changed_cells.ConventionsParams, after
 )
 size = lesson.bench("size", tiny_training.SizeParams)(tiny_training.size)
 
+GATES = (
+    0.9, 0.98, 0.5, 0.995, 0.8, 0.6, 0.7, 0.75, 0.85, 0.92, 0.94, 0.95, 0.96, 0.97, 0.99, 0.999,
+)  # fmt: skip
+
 lesson.exercise(
     "constant",
-    cases=[{"gate": gate} for gate in (0.9, 0.98, 0.5, 0.995, 0.8)],
+    cases=[{"gate": gate} for gate in GATES],
     answer=activations.time_constant,
     share=0.05,
 )

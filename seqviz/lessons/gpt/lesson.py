@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from seqviz.compute.gpt.filtered import filtered
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.framework.steps import Axis
@@ -27,12 +29,14 @@ again = lesson.bench("again", generation.AgainParams)(generation.again)
 shots = lesson.bench("shots", generation.ShotsParams)(generation.shots)
 cost = lesson.bench("cost", generation.CostParams)(generation.cost)
 
+# Tokens of the prompt, tokens written.
+LENGTHS = (
+    (5, 20), (10, 10), (8, 4), (20, 5), (3, 12), *product((4, 6, 12, 30), (6, 8, 15))
+)  # fmt: skip
+
 lesson.exercise(
     "readings",
-    cases=[
-        {"prompt": prompt, "written": count}
-        for prompt, count in ((5, 20), (10, 10), (8, 4), (20, 5), (3, 12))
-    ],
+    cases=[{"prompt": prompt, "written": count} for prompt, count in LENGTHS],
     answer=generation.read_anew,
     within=0.5,
 )

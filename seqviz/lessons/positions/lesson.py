@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 from seqviz.compute.positions import order, relative, rotary, sinusoidal
 from seqviz.compute.positions.sinusoidal import encoding
@@ -25,7 +26,11 @@ task = lesson.bench("task", word_order.TaskParams)(word_order.task)
 learned = lesson.bench("learned", learned_table.LearnedParams)(learned_table.learned)
 encoder = lesson.bench("encoder", word_order.EncoderParams, after=("effect",))(word_order.encoder)
 
-PAIRS = ((64, 32, 10_000), (8, 4, 10_000), (128, 64, 100), (16, 4, 10_000), (4, 2, 1_000_000))
+PLACES = ((8, 2), (8, 6), (16, 8), (32, 8))  # d_model, dimension
+PAIRS = (
+    (64, 32, 10_000), (8, 4, 10_000), (128, 64, 100), (16, 4, 10_000), (4, 2, 1_000_000),
+    *((*place, base) for place, base in product(PLACES, (100, 10_000, 1_000_000))),
+)  # fmt: skip
 
 
 def wavelength(d_model: int, dimension: int, base: int) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from seqviz.compute.recurrent.costs.counting import stacked_bidirectional
 from seqviz.compute.recurrent.wirings.influence import jacobian
 from seqviz.compute.recurrent.wirings.step import run
@@ -26,11 +28,15 @@ tagger = lesson.bench("tagger", lac_tagger.TaggerParams)(lac_tagger.tagger)
 write = lesson.bench("writing", language_model.WritingParams)(language_model.write)
 readout = lesson.bench("readout", language_model.ReadoutParams)(language_model.readout)
 
+SIZES = (
+    (1, 32, 2), (10, 8, 3), (5, 16, 2), (64, 32, 4), (3, 4, 2),
+    *product((2, 4, 20), (6, 10), (2, 3)),
+)  # fmt: skip
+
 lesson.exercise(
     "count",
     cases=[
-        {"inputs": inputs, "hidden": hidden, "layers": layers}
-        for inputs, hidden, layers in ((1, 32, 2), (10, 8, 3), (5, 16, 2), (64, 32, 4), (3, 4, 2))
+        {"inputs": inputs, "hidden": hidden, "layers": layers} for inputs, hidden, layers in SIZES
     ],
     answer=stacked_bidirectional,
     within=0.5,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from seqviz.compute.text.tokenization.merges import learn
 from seqviz.compute.text.windows.cutting import count_windows
 from seqviz.lessons.framework.lesson import Lesson
@@ -21,12 +23,14 @@ reading = lesson.bench("reading", vectors.ReadingParams)(vectors.reading)
 neighbors = lesson.bench("neighbors", vectors.NeighborsParams)(vectors.neighbors)
 windows = lesson.bench("windows", training_windows.WindowsOfTextParams)(training_windows.windows)
 
+SIZES = (
+    (36, 5, 2), (50, 6, 0), (41, 4, 3), (100, 9, 7), (64, 7, 1),
+    *product((45, 58, 72, 90), (4, 8), (0, 3)),
+)  # fmt: skip
+
 lesson.exercise(
     "windows",
-    cases=[
-        {"length": length, "steps": steps, "offset": offset}
-        for length, steps, offset in ((36, 5, 2), (50, 6, 0), (41, 4, 3), (100, 9, 7), (64, 7, 1))
-    ],
+    cases=[{"length": length, "steps": steps, "offset": offset} for length, steps, offset in SIZES],
     answer=count_windows,
     within=0.5,
 )

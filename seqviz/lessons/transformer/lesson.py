@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from seqviz.experiments.transformer import functional
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.framework.steps import Cell, Trace
@@ -40,7 +42,7 @@ def layer_parameters(width: int, hidden: int) -> int:
     return sum(weights.numel() for weights in layer.parameters())
 
 
-SIZES = ((8, 32), (4, 16), (16, 32), (6, 24), (10, 20))
+SIZES = ((8, 32), (4, 16), (16, 32), (6, 24), (10, 20), *product((5, 8, 12, 20), (16, 40, 48)))
 
 lesson.exercise(
     "layer",

@@ -33,9 +33,11 @@ def horizon(gain: float) -> float:
     ).horizon
 
 
+GAINS = (0.9, 0.8, 0.95, 0.7, 0.5, 0.4, 0.55, 0.6, 0.65, 0.75, 0.85, 0.88, 0.92, 0.94, 0.96, 0.97)
+
 lesson.exercise(
     "horizon",
-    cases=[{"gain": gain} for gain in (0.9, 0.8, 0.95, 0.7, 0.5)],
+    cases=[{"gain": gain} for gain in GAINS],
     answer=horizon,
     within=0.5,
 )

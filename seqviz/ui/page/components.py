@@ -9,6 +9,8 @@ from typing import Any
 
 import streamlit as st
 
+from seqviz.content import catalog
+from seqviz.core.i18n import Text
 from seqviz.core.paths import STATIC
 from seqviz.ui.render import css as stylesheet
 from seqviz.ui.server import static_files
@@ -392,6 +394,25 @@ def answer(
         key=key,
         data=_plain(bench=bench, sentence=sentence, right=is_right, lights=list(lights)),
         height="content",
+    )
+
+
+def bookmarks(key: str, text: Text) -> None:
+    """Show the bookmarks of this browser; benches' stars add to them (`bench/bookmarks.js`).
+
+    Args:
+        key: of the component.
+        text: translations.
+    """
+    titles = {record.slug: text(f"{record.slug}.title") for record in catalog.LESSONS}
+    data = _plain(
+        lang=text.lang,
+        words=text.table("bookmarks"),
+        setup=text("frame.notebook_setup"),
+        titles=titles,
+    )
+    _component("bench/bookmarks", '<div class="seqviz-bookmarks"></div>', "bench/bookmarks")(
+        key=key, data=data, height="content"
     )
 
 

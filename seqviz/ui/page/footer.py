@@ -61,6 +61,13 @@ def footer(
             icon=":material/refresh:",
             on_click=partial(widgets.set_all, prefix, view.declaration, {}),
         )
+        # `bench/bookmarks.js` takes the press, so the page does not run.
+        st.button(
+            text("frame.bookmark"),
+            key=f"{prefix}.bookmark",
+            type="tertiary",
+            icon=":material/star:",
+        )
         for name, icon, fill in kinds:
             label = text(f"frame.{name}")
             if dialogs.asked_for(label, icon, f"{prefix}.{name}"):

@@ -20,6 +20,7 @@ from seqviz.core.paths import STATIC
 from seqviz.lessons.framework.control_schema import slider_options
 from seqviz.lessons.framework.controls import Slider, controls
 from seqviz.lessons.framework.lesson import Bench
+from seqviz.lessons.framework.quiz import N_QUESTIONS
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.plotting.figure import joined
 from seqviz.ui.live import handler
@@ -33,7 +34,8 @@ from seqviz.ui.server import static_files
 READOUTS = {"r1": 0, "memory": 3}  # in the sentence under the figure: their indices in the bench
 _PICTURE = """<img src="{}" alt="" width="304" height="152" loading="lazy" decoding="async">"""
 _CARD = """
-<li><a class="seqviz-card" href="{href}" data-slug="{slug}" data-code="{code}" data-tasks="{tasks}">
+<li><a class="seqviz-card" href="{href}" data-slug="{slug}" data-code="{code}" data-tasks="{tasks}"
+data-questions="{questions}">
 {picture}
 <h3>{number} · {title}</h3><p>{question}</p><p class="small"><span>{minutes}</span></p></a></li>"""
 
@@ -79,6 +81,12 @@ def _bench(words: LessonWords, text: Text) -> None:
     )
 
 
+def bookmarks(text: Text) -> None:
+    """Show this browser's bookmarks; nothing without any and in presenter mode."""
+    if not header.presenting():
+        components.bookmarks("home-bookmarks", text)
+
+
 def search(text: Text) -> None:
     """Show ways in, the search field, and what this browser remembers of the lessons."""
     slug = catalog.LESSONS[0].slug
@@ -104,6 +112,7 @@ def _card(number: int, record: catalog.LessonRecord, text: Text) -> str:
         "slug": record.slug,
         "code": record.code,
         "tasks": " ".join(tasks),
+        "questions": N_QUESTIONS,
         "number": number,
         "title": text(f"{record.slug}.title"),
         "question": text(f"stage.{record.stage}.question"),

@@ -36,6 +36,7 @@ from seqviz.ui.page import (
     model_progress,
     notebook,
     questions,
+    quiz,
     steps,
     widgets,
 )
@@ -494,7 +495,11 @@ class PageLesson:
         fragment(panel, key)
 
     def end(self) -> None:
-        """Show the course's notes, sources, links, previous and next lesson."""
+        """Show five questions, the course's notes, sources, links, previous and next lesson."""
+        if self.declared.exercises and not header.presenting():
+            quiz.card(self.words, self.declared)
+        if not header.presenting():
+            components.bookmarks(f"{self.record.code}.bookmarks", self.text)
         if course.is_on():
             course.notes(self.record.slug, self.text)
         with st.expander(self.text("frame.sources"), icon=":material/menu_book:", key="sources"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +15,7 @@ import streamlit as st
 from seqviz import lessons
 from seqviz.compute import typed_numbers
 from seqviz.core import settings
-from seqviz.core.i18n import Text
+from seqviz.core.i18n import Text, number
 from seqviz.lessons.framework import controls
 from seqviz.lessons.framework.control_schema import number_options
 from seqviz.lessons.framework.error_messages import to_message
@@ -162,29 +162,63 @@ def posed(slug: str, name: str, variant: int) -> tuple[Mapping[str, object], flo
 
 def ask(words: LessonWords, key: str, exercise: Exercise) -> None:
     """Show one variant of an exercise, with a button for another."""
-    text, position = words.text, f"{words.slug}.exercise.{exercise.name}"
     variant = st.session_state.setdefault(f"{key}.variant", 0)
+
+    def another() -> None:
+        st.button(
+            words.text("frame.another"), key=f"{key}.next", type="tertiary",
+            icon=":material/refresh:",
+            on_click=lambda: st.session_state.update({f"{key}.variant": variant + 1}),
+        )  # fmt: skip
+
+    label = words.text("frame.exercise")
+    pose(words, f"{key}.{variant}", exercise, variant, label, another, f"{key}.done")
+
+
+def pose(
+    words: LessonWords,
+    key: str,
+    exercise: Exercise,
+    variant: int,
+    label: str,
+    button: Callable[[], object] | None = None,
+    done: str | None = None,
+) -> bool | None:
+    """Show a variant of an exercise and check the reader's answer.
+
+    Args:
+        words: texts of the lesson.
+        key: of this variant.
+        exercise: its declaration.
+        variant: its number.
+        label: bold words before the question.
+        button: shows a button beside the field.
+        done: key of the container of the message for a right answer.
+
+    Returns:
+        Whether the answer is right; None without one.
+    """
+    text, position = words.text, f"{words.slug}.exercise.{exercise.name}"
     try:
         values, answer, tolerance = cached(posed)(words.slug, exercise.name, variant).result
     except ValueError as refusal:
         st.warning(to_message(refusal, words), icon=":material/info:")
-        return
-    st.markdown(f"**{text('frame.exercise')}** {text(f'{position}.question', **values)}")
-    row = st.container(horizontal=True, vertical_alignment="bottom")
-    with row:
-        given = _given(text, f"{key}.{variant}")
-        st.button(
-            text("frame.another"), key=f"{key}.next", type="tertiary", icon=":material/refresh:",
-            on_click=lambda: st.session_state.update({f"{key}.variant": variant + 1}),
-        )  # fmt: skip
+        return None
+    st.markdown(f"**{label}** {text(f'{position}.question', **values)}")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        given = _given(text, key)
+        if button:
+            button()
     if given is None:
-        return
+        return None
     if abs(given - answer) <= tolerance:
-        message = text(f"{position}.right", **{**values, "answer": f"{answer:.4g}"})
-        with st.container(key=f"{key}.done"):
+        solution = f"{answer:,.0f}" if answer.is_integer() else number(answer, 4)
+        message = text(f"{position}.right", **{**values, "answer": solution})
+        with st.container(key=done):
             st.success(f"**{text('frame.right')}** {message}")
-    else:
-        st.info(f"**{text('frame.not_yet')}** {text(f'{position}.hint', **values)}")
+        return True
+    st.info(f"**{text('frame.not_yet')}** {text(f'{position}.hint', **values)}")
+    return False
 
 
 def _given(text: Text, key: str) -> float | None:

@@ -107,7 +107,7 @@ _PAGE = """
 # Type grows to 125%, charts take 60% of the window, and Streamlit's header is hidden.
 _PRESENTER = """
 html {font-size: 125%;}
-[data-testid="stHeader"], [data-testid="stSidebar"] {display: none;}
+[data-testid="stHeader"], [data-testid="stSidebar"], [class*="-bookmark"] {display: none;}
 .stMainBlockContainer.stMainBlockContainer {max-width: 1600px; padding-top: 1rem;}
 /* The wrapper has the height and the chart fills it, so what follows comes below both. On paper
    it is the height of the figure: there vh refers to the sheet. */

@@ -119,6 +119,20 @@ def test_bench_rejects_invalid_values(values):
         source.run(values)
 
 
+def test_parse_link_gives_own_and_upstream_settings_and_ignores_others():
+    from seqviz.lessons import ar_fitting
+
+    bench = ar_fitting.lesson.benches["forecast"]
+    link = {
+        "ar.forecast.horizon": "7",
+        "ar.process.phi": "0.5",
+        "ar.process.order": "x",  # no number
+        "ar.fit.view": "sampling",  # a bench that it does not depend on
+        "lang": "zh",
+    }
+    assert bench.parse_link(link) == {"horizon": 7, "process.phi": 0.5}
+
+
 def test_bench_job_waits_until_requested():
     waits = training.run({"n": 12})
     assert waits.figure is None
