@@ -67,24 +67,14 @@ WITHOUT_STEPS = {
     "ar_fitting": ["by_hand"],  # its slope is moved in the browser alone
     "gpt": ["futures"],  # the trees of other settings are computed on request
     "attention": ["bertviz"],  # a page of another program, without figure and numbers
+    "gates": ["conventions"],  # its one control has two settings
 }
-# With steps also where they are folded.
-ALL_BENCHES = (
-    "ar_fitting",
-    "attention",
-    "bert_accuracy",
-    "gpt",
-    "positions",
-    "text",
-    "transformer",
-)
 
 
 @pytest.mark.parametrize("slug", [record.slug for record in catalog.LESSONS])
 def test_steps_are_declared_for_benches(slug):
-    lesson = getattr(lessons, slug).lesson
-    expected = lesson.benches if slug in ALL_BENCHES else lesson.core
-    without = [name for name in expected if not lesson.benches[name].steps]
+    benches = getattr(lessons, slug).lesson.benches
+    without = [name for name, bench in benches.items() if not bench.steps]
     assert without == WITHOUT_STEPS.get(slug, [])
 
 

@@ -83,6 +83,12 @@ class AgreementPair:
             one=words[at], other=self.second.words[at], to=words[at + max(lasts, 0)],
         )  # fmt: skip
 
+    def at_end(self) -> Facts:
+        """State the effect of this pair after the last word, for each cell."""
+        cells = (network.rsplit("_", 1)[-1] for network in self.first.networks)
+        ends = self.effect[:, -1].tolist()
+        return Facts(**{f"{cell}_end": end for cell, end in zip(cells, ends, strict=True)})
+
     def _at(self, words: int) -> int:
         return min(self.position - 1 + words, len(self.first.words) - 1)
 

@@ -74,6 +74,8 @@ def force(p: ForceParams, show: Show) -> None:
     if full and forced.kind == "characters" and set(values) == {"f"}:
         lost = forced.bits_per_character() - free.bits_per_character()
         show.target("constant_gate", lost <= HALF_A_BIT, lost=lost)
+        if 0 < lost <= HALF_A_BIT:
+            show.note("constant_gate", lost=lost, f=p.f)
     return None
 
 

@@ -55,6 +55,7 @@ def single_gate(p: SingleGateParams, show: Show) -> None:
     tried = show.run(gates.by_temperature, name, TEMPERATURES, p.added, name="tried")
     observed, steps = tempered.seen, len(tempered.seen.pieces)
     step = min(p.step, steps)
+    show.note(f"task.{p.task}", units=observed.hidden, symbols="".join(observed.pieces))
     if p.view == "unit":
         show.figure(unit_traces, observed, p.unit, step)
     elif p.view == "mask":

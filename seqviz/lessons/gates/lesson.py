@@ -61,3 +61,12 @@ lesson.step("force", "empty", {**FORGET, "gates_lstm": ("i", "f"), "i": 0.0, "f"
 
 lesson.step("learn", "count", {"view": "longer", "task": "count"}, [Trace("option.lstm", "y2"), 5])
 lesson.step("learn", "latch", {"view": "longer", "task": "latch"}, [Trace("option.lstm", "y2"), 5])
+
+# 8 and 11 are the crosses of this pair, LSTM and GRU.
+lesson.step("agreement", "noun", {"text": "The flights", "other": "The flight"}, [8, 11])
+ON = {"text": "The flights the airline", "other": "The flight the airline"}
+lesson.step("agreement", "on", ON, [8, 11])
+
+LSTM_BAR = Axis("y", 1.5, 2.5)
+lesson.step("size", "units", {"hidden": 256}, [LSTM_BAR])
+lesson.step("size", "biases", {"biases": "none"}, [LSTM_BAR])

@@ -268,3 +268,4 @@ def say_effects(both: agreement.AgreementPair, show: Show) -> None:
     for network in both.first.networks:
         facts = both.compared(network)
         show.note(f"effect.{facts.variant}", cell=network.rsplit("_", 1)[-1].upper(), **facts)
+    show.facts(both.at_end)

@@ -8,7 +8,7 @@ from seqviz.compute.recurrent.costs.counting import stacked_bidirectional
 from seqviz.compute.recurrent.wirings.influence import jacobian
 from seqviz.compute.recurrent.wirings.step import run
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.lessons.framework.steps import Axis, Cell
+from seqviz.lessons.framework.steps import Axis, Cell, Trace
 from seqviz.lessons.recurrent import cell, cost, lac_tagger, language_model, letter_tagging
 
 lesson = Lesson(
@@ -69,3 +69,18 @@ lesson.step("bill", "length", {"view": "length", "n_steps": 512}, [0, 1])
 
 lesson.step("collapse", "units", {"hidden_units": 64}, [0, 1])
 lesson.step("collapse", "tanh", {"tanh": 100.0}, [0, 1])
+
+lesson.step("tagger", "many", {"view": "counted"}, [0, 1])
+lesson.step("tagger", "zero", {"view": "counted", "way": "zero"}, [0, 1, 2])
+
+lesson.step("writing", "own", {"view": "own"}, [3, 4])
+lesson.step("writing", "many", {"view": "free"}, [Trace(k, "y") for k in (1, 3, 5)])
+lesson.step(
+    "writing", "tied", {"view": "tied"}, ["figure.states_part_input", "figure.states_part_output"]
+)
+
+BOTH_REVIEWS = (Trace("figure.states_whole", "y2"), Trace("figure.states_rest", "y2"))
+GOOD = {"view": "path", "review": language_model.REVIEW, "without": 5}
+lesson.step("readout", "word", GOOD, BOTH_REVIEWS)
+lesson.step("readout", "pads", {"view": "padding", "pad_as": "unknown", "pads": 40}, [1, 5, 6])
+lesson.step("readout", "mean", {"view": "readouts"}, [0])

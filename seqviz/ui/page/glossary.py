@@ -114,21 +114,19 @@ def table(
 
 def same(letter: Letter, entries: list[GlossaryEntry], text: Text, of_course: bool = True) -> str:
     """Return the sentence that a letter has several meanings, with the hidden ones."""
-    hidden = [meaning for meaning in letter.meanings if meaning not in entries]
     messages = [f"**{text('frame.glossary_same', count=len(letter.meanings))}**"]
-    if text.lang in letter.remark:
-        messages.append(letter.remark[text.lang])
-    if hidden:
-        words = text.items("frame.glossary_joined")
-        others = (
-            text(
-                "frame.glossary_in",
-                term=_term(item, text),
-                places=_where(item, letter, text, of_course),
-            )
-            for item in hidden
-        )
-        messages.append(text("frame.glossary_elsewhere", others=words[1].join(others)))
+    remark = letter.remark.get(text.lang, "")
+    if remark and (of_course or not any(name in remark for name in glossary.TEXTS)):
+        messages.append(remark)
+    hidden = [meaning for meaning in letter.meanings if meaning not in entries]
+    usage = {_term(item, text): _where(item, letter, text, of_course) for item in hidden}
+    others = [
+        text("frame.glossary_in", term=term, places=locations) if locations else term
+        for term, locations in usage.items()
+    ]
+    if others:
+        joined = text.items("frame.glossary_joined")[1].join(others)
+        messages.append(text("frame.glossary_elsewhere", others=joined))
     return " ".join(messages)
 
 
