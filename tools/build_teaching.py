@@ -99,7 +99,7 @@ def _settings(link: str) -> Iterator[str]:
             yield controls.encoded(values.get(key, control.default))
 
 
-COURSE = "&course=zh5#course"  # end of a link to the notes for the Chinese course
+COURSE = "&view=course"  # end of a link to the notes for the Chinese course
 
 
 def links(page: str) -> list[str]:

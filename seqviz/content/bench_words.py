@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,21 @@ from seqviz.core.paths import PACKAGE
 
 PREFIXES = ("metric", "note", "control", "option", "step")
 _PREFIX = 3  # characters before the "_" of an f-string that names texts by their beginning
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a function, class or constant names.
+
+    Attributes:
+        strings: its strings, fields and keywords.
+        readouts: the names of its read-outs.
+        names: the names that it uses.
+    """
+
+    strings: frozenset[str]
+    readouts: frozenset[str]
+    names: frozenset[str]
 
 
 @cache
@@ -35,50 +51,47 @@ def keys(slug: str) -> dict[str, tuple[str, ...]]:
         if not key.startswith("figure.") and (kind not in PREFIXES or not key.startswith(slug)):
             continue
         part = key if key.startswith("figure.") else rest.partition(".")[0]
-        loose = [bench for bench, (strings, _) in named.items() if _is_named(part, strings)]
-        exact = [bench for bench, (_, readouts) in named.items() if _is_named(part, readouts)]
+        forms = _forms(part)
+        loose = [bench for bench, (strings, _) in named.items() if not forms.isdisjoint(strings)]
+        exact = [bench for bench, (_, names) in named.items() if not forms.isdisjoint(names)]
         for bench in (exact or loose) if kind == "metric" else loose:
             result[bench].append(key)
     return {bench: tuple(bench_keys) for bench, bench_keys in result.items()}
 
 
 def _named(
-    bench: str, starts: set[str], definitions: dict[str, list[ast.AST]]
+    bench: str, starts: set[str], definitions: dict[str, list[Definition]]
 ) -> tuple[set[str], set[str]]:
     """Return the strings, and the names of read-outs, in a bench's code."""
     strings, readouts = {bench}, set[str]()
     queue, known_names = list(starts), set(starts)
     while queue:
         for definition in definitions.get(queue.pop(), []):
-            mine = set(_strings(definition))
-            strings |= mine
-            readouts |= _readouts(definition, mine)
-            new = {name for name in _names(definition) if name in definitions} - known_names
+            strings |= definition.strings
+            readouts |= definition.readouts
+            new = (definition.names & definitions.keys()) - known_names
             known_names |= new
             queue += sorted(new)
     return strings, readouts
 
 
-def _is_named(part: str, strings: set[str]) -> bool:
-    """Return True where a string is this name, or the beginning of an f-string for it."""
-    return part in strings or any(
-        f"{part[:end]}_" in strings
-        for end, letter in enumerate(part)
-        if letter == "_" and end >= _PREFIX
-    )
+def _forms(part: str) -> set[str]:
+    """Return the strings that name a text: its name, and beginnings of f-strings for it."""
+    ends = (end for end, letter in enumerate(part) if letter == "_" and end >= _PREFIX)
+    return {part, *(f"{part[:end]}_" for end in ends)}
 
 
-def _readouts(definition: ast.AST, strings: set[str]) -> set[str]:
+def _readouts(nodes: Iterable[ast.AST], strings: frozenset[str]) -> set[str]:
     """Return the names of read-outs in a definition: all its strings where a variable has them."""
     result: set[str] = set()
-    for call in ast.walk(definition):
+    for call in nodes:
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
             continue
         if call.func.attr == "readout" and call.args:
             first = call.args[0]
-            result |= strings if isinstance(first, ast.Name) else set(_strings(first))
+            result |= strings if isinstance(first, ast.Name) else set(_strings(ast.walk(first)))
         elif call.func.attr == "readouts":
-            result |= {text for item in call.args[1:] for text in _strings(item)}
+            result |= {text for item in call.args[1:] for text in _strings(ast.walk(item))}
             result |= {item.arg for item in call.keywords if item.arg}
     return result
 
@@ -89,23 +102,29 @@ def _benches(slug: str) -> Iterator[tuple[str, set[str]]]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Call):
             inner = node.func
             if isinstance(inner.func, ast.Attribute) and inner.func.attr == "bench":
-                yield ast.literal_eval(inner.args[0]), {*_names(node), *_attributes(node)}
+                yield ast.literal_eval(inner.args[0]), {*_names(ast.walk(node)), *_attributes(node)}
 
 
-def _definitions(slug: str) -> dict[str, list[ast.AST]]:
+def _definitions(slug: str) -> dict[str, list[Definition]]:
     """Return functions, classes and constants of a lesson and of its figures, by name."""
-    result: dict[str, list[ast.AST]] = {}
+    result: dict[str, list[Definition]] = {}
     for part in ("lessons", "figures"):
         for path in sorted((PACKAGE / part / slug).rglob("*.py")):
             if path.name == "lesson.py":
                 continue
             for node in _tree(path).body:
                 if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                    result.setdefault(node.name, []).append(node)
+                    targets = [node.name]
                 elif isinstance(node, ast.Assign):
-                    for target in node.targets:
-                        for name in _names(target):
-                            result.setdefault(name, []).append(node)
+                    targets = [name for target in node.targets for name in _names(ast.walk(target))]
+                else:
+                    continue
+                nodes = list(ast.walk(node))
+                strings = frozenset(_strings(nodes))
+                readouts = frozenset(_readouts(nodes, strings))
+                definition = Definition(strings, readouts, frozenset(_names(nodes)))
+                for name in targets:
+                    result.setdefault(name, []).append(definition)
     return result
 
 
@@ -113,17 +132,17 @@ def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
-def _names(node: ast.AST) -> Iterator[str]:
-    return (item.id for item in ast.walk(node) if isinstance(item, ast.Name))
+def _names(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    return (item.id for item in nodes if isinstance(item, ast.Name))
 
 
 def _attributes(node: ast.AST) -> Iterator[str]:
     return (item.attr for item in ast.walk(node) if isinstance(item, ast.Attribute))
 
 
-def _strings(node: ast.AST) -> Iterator[str]:
+def _strings(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Yield strings, fields of a class and names of keywords; of a dotted string all its parts."""
-    for item in ast.walk(node):
+    for item in nodes:
         if isinstance(item, ast.Constant) and isinstance(item.value, str):
             if re.fullmatch(r"[\w.]+", item.value):
                 yield item.value

@@ -1,7 +1,7 @@
 """Search index and reading times for the home page, computed from translations and prose.
 
-It is built at the first request for it (`seqviz.ui.app.router`), which an idle page sends. No
-lesson is imported, as its dependencies would delay the home page.
+It is built in the background after the start, or at the first request for it, which an idle page
+sends (`seqviz.ui.app.router`). No lesson is imported, as its dependencies would delay the home page.
 """
 
 from __future__ import annotations
@@ -97,6 +97,7 @@ def entries() -> tuple[Entry, ...]:
     return (*_lessons(), *_benches(), *_readouts(), *_meanings())
 
 
+@cache
 @cache
 def rows(lang: str) -> list[list[str]]:
     """Return the index for the browser, one row per name of a kind.

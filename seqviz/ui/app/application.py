@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from seqviz import jobs
+from seqviz.content import search_index
 from seqviz.core import gc_tuning, settings
 from seqviz.core.errors import UserError
+from seqviz.core.i18n import LANGUAGES
 from seqviz.core.lazy_import import refusing
 from seqviz.models import registry
 from seqviz.ui import streamlit_patches
@@ -207,6 +209,8 @@ def _preload(names: tuple[str, ...]) -> list[str]:
     from seqviz.ui.prerender import figure
 
     startup.load_libraries()
+    for lang in LANGUAGES:
+        search_index.rows(lang)
     loaded = []
     for name in names:
         try:

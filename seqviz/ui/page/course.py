@@ -1,20 +1,27 @@
-"""Notes for the Chinese course behind the lessons, shown with `?course=zh5` only.
+"""Notes for the Chinese course behind the lessons: a page per lesson, `?view=course`.
 
-They name the course's five texts, S0 to S4, their variants and their misprints. The parameter stays
-in the address of every page, as a room's code does.
+They name the course's five texts, S0 to S4, their variants and their misprints. With `?course=zh5`
+a lesson shows them, too, with the controls of the variants; this parameter stays in the address of
+every page, as a room's code does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
+from seqviz.content.glossary import search
 from seqviz.core.i18n import Text, sections
+from seqviz.lessons.framework import controls
+from seqviz.lessons.framework.lesson import Lesson
+from seqviz.lessons.framework.words import LessonWords
 from seqviz.ui.page import glossary
 
 KEY, NAME, ANCHOR = "course", "zh5", "course"  # query parameter, its value, id of the section
+VIEW = "view"  # query parameter of the page of notes; its value is KEY
 _KEPT = "_course"  # key in the session state
 
 
@@ -31,15 +38,72 @@ def persist() -> None:
             st.query_params[KEY] = NAME
 
 
+def is_page() -> bool:
+    """Return True where the address is that of a lesson's page of notes."""
+    return st.query_params.get(VIEW) == KEY
+
+
 def link(text: Text, parameters: dict[str, str]) -> str:
-    """Return the link from a lesson to its notes, as HTML.
+    """Return the link from a lesson to its page of notes, as HTML.
 
     Args:
         text: translations.
         parameters: query parameters of every page.
     """
-    query = urlencode({**parameters, KEY: NAME})
-    return f'<a href="?{query}#{ANCHOR}" target="_self">{text("frame.course")}</a>'
+    query = urlencode({**parameters, VIEW: KEY})
+    return f'<a href="?{query}" target="_self">{text("frame.course")}</a>'
+
+
+def page(lesson: Lesson, text: Text, parameters: dict[str, str]) -> None:
+    """Show the page of notes: texts, variants in the figures, notation, and the way back.
+
+    Args:
+        lesson: the lesson.
+        text: translations.
+        parameters: query parameters of every page.
+    """
+    words = LessonWords(lesson.slug, text)
+    there = {**parameters, KEY: NAME}
+    notes(lesson.slug, text)
+    lines = [
+        f"* [{words(f'bench.{bench}')}](?{urlencode({**there, **values})}#bench-{bench}):"
+        f" {words.control(name)[0]}"
+        for bench, name, values in variants(lesson)
+    ]
+    if lines:
+        st.markdown("\n".join([f"### {text('frame.course_variants')}", *lines]))
+    st.markdown(f"### {text('frame.course_notation')}")
+    st.markdown(glossary.table(search("", lesson.slug), text, lesson.slug))
+    st.html(
+        f'<a href="?{urlencode(parameters)}" target="_self">{text("frame.course_back")}</a> · '
+        f'<a href="?{urlencode(there)}" target="_self">{text("frame.course_in_lesson")}</a>'
+    )
+
+
+def variants(lesson: Lesson) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Yield the controls of the texts' variants: bench, control, and a link's settings for it."""
+    for bench, its in lesson.benches.items():
+        declared = dict(controls.controls(its.declaration))
+        for name, control in declared.items():
+            if control.course:
+                values = _applying(declared, name)
+                values[name] = next(v for v in control.bounds() if v != control.default)
+                yield bench, name, controls.permalink(its.prefix, its.declaration(**values))
+
+
+def _applying(declared: dict[str, controls.Control], name: str) -> dict[str, Any]:
+    """Return the setting of one earlier control with which a control applies; {} if it does."""
+    defaults = {other: control.default for other, control in declared.items()}
+    applies = declared[name].when
+    if applies is None or applies(defaults):
+        return {}
+    return next(
+        {other: option}
+        for other, control in declared.items()
+        if isinstance(control, controls.Choice)
+        for option in map(control.parse, control.options)
+        if applies({**defaults, other: option})
+    )
 
 
 def notes(slug: str, text: Text) -> None:

@@ -514,10 +514,8 @@ class PageLesson:
             key=button,
             on_click="ignore",
         )
-        links = [f'<a href="#print">{self.text("frame.print")}</a>']
-        if not course.is_on():
-            links.append(course.link(self.text, header.view_parameters()))
-        st.html(" · ".join(links))
+        printed = f'<a href="#print">{self.text("frame.print")}</a>'
+        st.html(f"{printed} · {course.link(self.text, header.view_parameters())}")
 
         key = self._near_key
 
@@ -538,8 +536,15 @@ _source = cache(inspect.getsource)
 
 
 def begin(declared: Lesson) -> PageLesson:
-    """Show header and goal of a lesson and return its page object."""
+    """Show header and goal of a lesson and return its page object.
+
+    At the address of its notes for the Chinese course these are all that is shown.
+    """
     model_progress.begin()
     lesson = PageLesson(declared, header.open_page(declared.slug))
+    if course.is_page():
+        course.page(declared, lesson.text, header.view_parameters())
+        header.neighbours(declared.slug, lesson.text)
+        st.stop()
     st.markdown(lesson.words("goal"))
     return lesson

@@ -14,8 +14,9 @@ from functools import cache
 
 from threadpoolctl import threadpool_limits
 
-from seqviz.content import catalog
+from seqviz.content import catalog, search_index
 from seqviz.core import gc_tuning
+from seqviz.core.i18n import LANGUAGES
 
 # Imported by lessons on demand; an image imports them at its start, where time does not matter.
 LIBRARIES = (
@@ -96,9 +97,9 @@ def configure_process() -> None:
 
 
 async def preload_in_background(occupied: Callable[[], bool]) -> None:
-    """Import the modules of the first page, then all lessons, then the libraries.
+    """Import the modules of the first page and all lessons, build the search, import libraries.
 
-    The imports run one at a time, so the task can be cancelled between them.
+    They run one at a time, so the task can be cancelled between them.
 
     Args:
         occupied: returns True once a client is there; until then no library is imported, and the
@@ -110,6 +111,8 @@ async def preload_in_background(occupied: Callable[[], bool]) -> None:
     await asyncio.sleep(ARRIVING_SECONDS)
     for name in others:
         await asyncio.to_thread(importlib.import_module, name)
+    for lang in LANGUAGES:
+        await asyncio.to_thread(search_index.rows, lang)
     while not occupied():
         await asyncio.sleep(1.0)
     await asyncio.sleep(READING_SECONDS)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 BEFORE = b"<script"  # Streamlit's first script; the app's runs before it
 ROOT = b'<div id="root"'  # element that Streamlit renders into
-OTHERS = frozenset({"present", "embed", "embed_options"})  # layouts without a shell
+OTHERS = frozenset({"present", "embed", "embed_options", "view"})  # layouts without a shell
 TEXTS = STATIC / "text_parameters.txt"
 STALE = (b"content-length", b"etag", b"last-modified")  # describe the file only
 # The class is doubled because Streamlit's own rule comes later. The skeleton that is shown until a
