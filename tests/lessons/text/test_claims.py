@@ -30,8 +30,8 @@ def test_pairs_note_states_distance_preserved_and_side_lost(language):
     )
     assert retained == 12
     assert ("gives 12 of the 14", "14 个样本中有 12 个")[LANGUAGES.index(language)] in visible
-    assert ("which side a word stood on", "词在左还是在右")[LANGUAGES.index(language)] in visible
-    assert ("how near two words stood", "离得多近")[LANGUAGES.index(language)] in visible
+    assert ("which side a word was on", "在左还是在右")[LANGUAGES.index(language)] in visible
+    assert ("how near two words are", "与词的远近有关")[LANGUAGES.index(language)] in visible
 
 
 @each_language
@@ -62,7 +62,7 @@ def test_pairs_note_reports_order_independence_of_short_text(mode, reach, all_ne
     values = {**PAIRS, "line": "狗咬人", "reordered": "咬狗人", "reach": reach, "mode": mode}
     visible = message(values, language)
     assert (
-        ("every order of the words", "无论什么次序")[LANGUAGES.index(language)] in visible
+        ("every order of the words", "次序怎样换，样本都相同")[LANGUAGES.index(language)] in visible
     ) == all_near
     here = training_pairs("狗咬人", reach, mode)
     retained = [
