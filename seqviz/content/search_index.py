@@ -1,7 +1,7 @@
 """Search index and reading times for the home page, computed from translations and prose.
 
 It is built in the background after the start, or at the first request for it, which an idle page
-sends (`seqviz.ui.app.router`). No lesson is imported, as its dependencies would delay the home page.
+sends (`seqviz.ui.app.router`). No lesson is imported for it.
 """
 
 from __future__ import annotations

@@ -98,6 +98,7 @@ def test_home_search_shows_where_word_is_and_ways_in_work(visit):
     field = page.get_by_role("combobox")
     field.fill("softmax")
     option = page.get_by_role("option", name=re.compile("^softmax"))
+    option.first.wait_for()  # the first search of a server may wait for its index
     expect(option).to_have_count(1)
     expect(option).to_contain_text(Text("en")("attention.title"))
     field.fill("perplexity")

@@ -73,7 +73,10 @@ def page(lesson: Lesson, text: Text, parameters: dict[str, str]) -> None:
     if lines:
         st.markdown("\n".join([f"### {text('frame.course_variants')}", *lines]))
     st.markdown(f"### {text('frame.course_notation')}")
-    st.markdown(glossary.table(search("", lesson.slug), text, lesson.slug))
+    found = search("", lesson.slug)
+    named = [(letter, [item for item in items if item.texts]) for letter, items in found]
+    rows = [(letter, items) for letter, items in named if items]
+    st.markdown(glossary.table(rows, text, lesson.slug))
     st.html(
         f'<a href="?{urlencode(parameters)}" target="_self">{text("frame.course_back")}</a> · '
         f'<a href="?{urlencode(there)}" target="_self">{text("frame.course_in_lesson")}</a>'

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from seqviz.content import catalog
-from seqviz.core.i18n import ASSETS
+from seqviz.core.i18n import ASSETS, LANGUAGES
 from seqviz.ui.runtime import startup
 from testing.protocol import run_async
 
@@ -126,19 +126,26 @@ def test_server_sends_first_page_without_lesson_imports(tmp_path):
 
 
 def test_preload_imports_lessons_then_libraries(monkeypatch):
-    """One lesson at once, the libraries when somebody has come and has read for a while."""
-    loaded, waited = [], []
+    """One lesson at once, the libraries when somebody has come and has read for a while.
+
+    The search is built after the lessons: the first one to type does not wait for it.
+    """
+    loaded, waited, built = [], [], []
 
     async def sleep(seconds: float) -> None:
         waited.append((seconds, len(loaded)))
 
     monkeypatch.setattr(startup.importlib, "import_module", loaded.append)
     monkeypatch.setattr(startup.asyncio, "sleep", sleep)
+    monkeypatch.setattr(
+        startup.search_index, "rows", lambda lang: built.append((lang, len(loaded)))
+    )
     here = iter((False, False, True))
     run_async(startup.preload_in_background(lambda: next(here)))
     lessons = [f"seqviz.lessons.{lesson.slug}" for lesson in catalog.LESSONS]
     assert loaded == [startup.PAGE, *lessons, *startup.LIBRARIES, "torch"]
     there = 1 + len(lessons)
+    assert built == [(lang, there) for lang in LANGUAGES]
     assert waited == [
         (startup.ARRIVING_SECONDS, 2), *[(1.0, there)] * 2, (startup.READING_SECONDS, there),
     ]  # fmt: skip
