@@ -21,7 +21,7 @@ _PREFIX = 3  # characters before the "_" of an f-string that names texts by thei
 
 @dataclass(frozen=True)
 class Definition:
-    """What a function, class or constant names.
+    """Names that a function, class or constant uses.
 
     Attributes:
         strings: its strings, fields and keywords.

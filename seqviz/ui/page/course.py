@@ -73,8 +73,8 @@ def page(lesson: Lesson, text: Text, parameters: dict[str, str]) -> None:
     if lines:
         st.markdown("\n".join([f"### {text('frame.course_variants')}", *lines]))
     st.markdown(f"### {text('frame.course_notation')}")
-    found = search("", lesson.slug)
-    named = [(letter, [item for item in items if item.texts]) for letter, items in found]
+    groups = search("", lesson.slug)
+    named = [(letter, [item for item in items if item.texts]) for letter, items in groups]
     rows = [(letter, items) for letter, items in named if items]
     st.markdown(glossary.table(rows, text, lesson.slug))
     st.html(
