@@ -125,7 +125,8 @@ def knife(order: str, share: int, all_lines: bool = False) -> View:
             "majority": percent((features.parts()["train"].positive.mean() >= 0.5) == TRUTH),
         },
         Compared((f"option.order.{order}", f"option.order.{other}"),
-                 right(row[order]), right(row[other])),
+                 right(row[order]), right(row[other]))
+        if all_lines or order != "random" else None,  # the other order is drawn
         notes=("fall.null" if at == 20 else "fall.shown",),  # all words masked: p is 0.195
         beside={"accuracy_here": f"{5 * at}%: "},
     )  # fmt: skip

@@ -335,6 +335,10 @@ class Guesses:
         """Return the probability of the true token under one condition."""
         return float(self.truth_probability[self.conditions.index(condition)])
 
+    def visible(self, condition: str) -> str:
+        """Return the token that the model saw at the position under one condition."""
+        return self.pieces[self.conditions.index(condition)][self.position]
+
 
 @dataclass(frozen=True)
 class Padding:

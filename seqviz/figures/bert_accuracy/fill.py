@@ -94,12 +94,14 @@ def fill_in_accuracy_by_share(
 def best_guesses(guesses: Guesses, style: Style = STYLE) -> Figure:
     """Plot the best guesses at one position in a panel for each condition, the truth marked.
 
-    A truth that is not among them stands below, with its rank.
+    A truth that is not among them stands below, with its rank. The panels share their scale.
     """
     text, sheet, count = style.text, Sheet(style), max(len(guesses.conditions), 1)
     width = (1 - _BETWEEN * (count - 1)) / count
     names: dict[str, list[str]] = {}
     values = []
+    highest = 100 * float(max(np.nanmax(each, initial=0.0)
+                              for each in (guesses.probability, guesses.truth_probability)))  # fmt: skip
     for row, condition in enumerate(guesses.conditions):
         words = list(guesses.candidates[row])
         probability = 100 * np.asarray(guesses.probability[row], float)
@@ -108,8 +110,11 @@ def best_guesses(guesses: Guesses, style: Style = STYLE) -> Figure:
             words += ["", guesses.truth]
             probability = np.append(probability, [np.nan, of_truth])
         start, name = row * (width + _BETWEEN), _name(condition, style)
+        if condition == "random":
+            token = escape(short(guesses.visible(condition), _LONGEST))
+            name = text("figure.acc_condition_replaced", token=token)
         panel = sheet.panel(
-            _chances(probability, style), _candidates(words, guesses.truth, style),
+            _chances(highest, style), _candidates(words, guesses.truth, style),
             across=(start, min(start + width, 1)),
             title=text("figure.acc_rank", condition=name, rank=rank),
         )  # fmt: skip
@@ -130,9 +135,9 @@ def _read(x: np.ndarray, y: np.ndarray, share: float) -> float:
     return float(np.interp(100 * share, x, y)) / 100 if len(x) else float("nan")
 
 
-def _chances(percents: np.ndarray, style: Style) -> dict[str, object]:
-    """Return the axis of probabilities, with room for text at the longest bar."""
-    last = 1.55 * (float(np.nanmax(percents, initial=0.0)) or 1.0)
+def _chances(highest: float, style: Style) -> dict[str, object]:
+    """Return the axis of probabilities, with room for text at a bar of the highest."""
+    last = 1.55 * (highest or 1.0)
     ticks = {"tickvals": [0, 50, 100]} if last > 100 else {"nticks": 4}
     return axes.axis(style.text("figure.acc_probability"), range=[0, last], **ticks)
 

@@ -89,6 +89,8 @@ def masking(p: MaskedParams, show: Show) -> None:
     if controls is not None:
         fall = show.derive(result.fall, controls, share, name="fall")
         show.facts(fall.parts, note="fall")
+    if p.order == "random" and not p.all_lines:
+        return  # no other order is drawn
     other = "random" if p.order != "random" else "function"
     pair = show.derive(result.compared, p.order, other, share, name="pair")
     say_compared((show.option("order", p.order), show.option("order", other)), pair, show)
@@ -150,5 +152,7 @@ def guess_token(p: GuessParams, show: Show) -> None:
         show.readout(name, result.rank_of, treatment, caption=percent(result.chance_of(treatment)))
     rank, best = result.rank_of("mask"), result.candidates[0][0]
     key = "guess" if rank > 1 else "guess_right"
-    show.note(key, best=best, chance=result.probability[0, 0], truth=result.truth, rank=rank)
+    other = result.visible("random")
+    show.note(key, best=best, chance=result.probability[0, 0], truth=result.truth, rank=rank,
+              other=other)  # fmt: skip
     show.target("surprise", rank > UNLIKELY, rank=rank)

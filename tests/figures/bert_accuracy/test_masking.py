@@ -209,7 +209,10 @@ def test_guesses_mark_truth_once_per_panel():
     message = " ".join(notes(figure))
     assert "<b>[MASK]</b>, truth: rank 2" in message
     assert "<b>left alone</b>, truth: rank 4,211" in message
+    replaced = guesses.pieces[1][guesses.position]
+    assert f"<b>{replaced} instead</b>, truth: rank" in message
     assert message.count(" truth</b>") == 3
+    assert figure.layout.xaxis.range == figure.layout.xaxis2.range == figure.layout.xaxis3.range
     assert unbroken("< 0.1") in message
 
 
