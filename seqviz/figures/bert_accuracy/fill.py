@@ -100,8 +100,8 @@ def best_guesses(guesses: Guesses, style: Style = STYLE) -> Figure:
     width = (1 - _BETWEEN * (count - 1)) / count
     names: dict[str, list[str]] = {}
     values = []
-    shown = (guesses.probability, guesses.truth_probability)
-    highest = 100 * max(float(np.nanmax(each, initial=0.0)) for each in shown)
+    probabilities = (guesses.probability, guesses.truth_probability)
+    highest = 100 * max(float(np.nanmax(each, initial=0.0)) for each in probabilities)
     for row, condition in enumerate(guesses.conditions):
         words = list(guesses.candidates[row])
         probability = 100 * np.asarray(guesses.probability[row], float)
