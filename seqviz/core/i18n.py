@@ -281,8 +281,6 @@ def _written(value: float, unit: Unit) -> str:
     match unit.kind:
         case "share":
             return percent(value, unit.digits)
-        case "small share":
-            return f"{100 * value:.{unit.digits}g}%"
         case "fine share":
             return "–" if math.isnan(value) else f"{number(100 * value, unit.digits)}%"
         case "log10":

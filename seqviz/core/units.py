@@ -53,10 +53,10 @@ class Unit:
 
     Attributes:
         kind: "number", "share" (0 to 1, displayed in percent), "fine share" (in percent with
-            significant digits), "small share" (in percent without trailing zeros: 0.0014%), "log10"
-            (the value is a decimal logarithm), "count" (may be infinite), "part" (a pair of counts:
-            part of total), "probability" (three decimals), "fixed" (decimals, for values of a known
-            size, of which small ones are nearly 0), or "seconds".
+            significant digits: 0.00140%), "log10" (the value is a decimal logarithm), "count" (may
+            be infinite), "part" (a pair of counts: part of total), "probability" (three decimals),
+            "fixed" (decimals, for values of a known size, of which small ones are nearly 0), or
+            "seconds".
         digits: significant digits of a number, decimals of a share.
         sign: suffix without a space, as in 90°.
     """
@@ -76,7 +76,6 @@ Decimals = Annotated[float, Unit("fixed", 2)]
 Cosine = Annotated[float, Unit("fixed", 3)]
 Degrees = Annotated[float, Unit("number", 3, "°")]
 FineShare = Annotated[float, Unit("fine share")]
-SmallShare = Annotated[float, Unit("small share")]
 Count = Annotated[float, Unit("count")]
 Probability = Annotated[float, Unit("probability")]
 Seconds = Annotated[float, Unit("seconds", 2)]

@@ -529,7 +529,7 @@ def test_fill_applies_field_format(sentence, value, expected):
     ("value", "unit", "expected"),
     [
         (0.661, units.Share, "66.1%"), (0.661, units.WholeShare, "66%"),
-        (1538 / 109_483_778, units.SmallShare, "0.0014%"), (1.0, units.SmallShare, "100%"),
+        (1538 / 109_483_778, units.FineShare, "0.00140%"), (1.0, units.FineShare, "100%"),
         (-0.00657, units.Decimals, "−0.01"), (-0.0004, units.Cosine, "0.000"),
         (0.0587, units.Cosine, "0.059"), (3e9, units.Decimals, unbroken("3.00 × 10⁹")),
         (0.0004, units.Probability, f"<{NO_BREAK}0.001"), (0.0416, units.Probability, "0.042"),

@@ -382,7 +382,7 @@ VIEWS = (
     ("tune", lambda: trained(result("top_2"), None, regime="top")),
     ("tune", lambda: trained(result("lora"), None, regime="lora", lora_rate=3e-4)),
     ("count", partial(count, "bert_base", "head", 2, total="109,483,778", trainable="1,538",
-                      share_trained="0.0014%")),
+                      share_trained="0.00140%")),
     ("count", partial(count, "distilbert", "top", 12, total="66,955,010",
                       trainable=f"{6 * 7_087_872 + 590_592 + 1_538:,}", share_trained="")),
     *(("search", partial(searched, method)) for method in (*METHODS, "")),

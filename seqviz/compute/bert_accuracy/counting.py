@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import inf, nan, prod
 
 from seqviz.compute.bert_accuracy.results import REGIMES
-from seqviz.core.units import SmallShare
+from seqviz.core.units import FineShare
 from seqviz.stats.facts import Facts
 
 Shapes = Iterator[tuple[str, tuple[int, ...]]]
@@ -73,7 +73,7 @@ class ParameterCount:
     trainable: int
 
     @property
-    def share_trained(self) -> SmallShare:
+    def share_trained(self) -> FineShare:
         """Share of the trained ones of all parameters."""
         return self.trainable / self.total if self.total else nan
 

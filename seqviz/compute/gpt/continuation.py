@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from seqviz.compute.attention.tokens import Tokens
 from seqviz.compute.gpt.draw import entropy, probabilities
 from seqviz.core import deprecated
-from seqviz.core.units import Share, SmallShare
+from seqviz.core.units import FineShare, Share
 from seqviz.stats.facts import Facts
 
 
@@ -98,7 +98,7 @@ class Continuation:
     chance = deprecated.alias("probability")
 
     @property
-    def probability(self) -> SmallShare:
+    def probability(self) -> FineShare:
         """Probability of the whole continuation under the unmodified model."""
         return float(2**self.log2)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
+from seqviz.core.units import Cosine
 from seqviz.stats.estimate import Estimate, mean_ci
 from seqviz.stats.facts import Facts
 from seqviz.stats.proportions import Proportion, of_share, shares
@@ -27,17 +28,17 @@ class Layers:
     cosines: Float[np.ndarray, "level"]
 
     @property
-    def table(self) -> float:
+    def table(self) -> Cosine:
         """Cosine in the embedding table."""
         return float(self.cosines[0])
 
     @property
-    def read_in(self) -> float:
+    def read_in(self) -> Cosine:
         """Cosine of the input: position and segment added, normalized."""
         return float(self.cosines[1])
 
     @property
-    def last(self) -> float:
+    def last(self) -> Cosine:
         """Cosine after the last layer."""
         return float(self.cosines[-1])
 
