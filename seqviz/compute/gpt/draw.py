@@ -196,7 +196,11 @@ class ManyDraws:
         return int(((low <= counts) & (counts <= high)).sum()), len(counts)
 
     def distance(self, first: int | None = None) -> Share:
-        """Return the total variation distance between shares and probabilities, in [0, 1]."""
+        """Return the total variation distance between shares and probabilities of the bars.
+
+        In [0, 1]. All tokens without a bar of their own are one bar, so the distance over single
+        tokens is larger.
+        """
         counts = self.counts(first)
         return float(np.abs(counts / counts.sum() - self.probability).sum() / 2)
 

@@ -94,7 +94,7 @@ class ByMethod:
         """State bits and entropy per token, for human texts and for the model's own samples."""
         human, expected = self.mean("human").mean, self.entropy_of("human")
         return Facts(
-            human=human, expected=expected, misfit=human - expected,
+            human=human, perplexity=2**human, expected=expected, misfit=human - expected,
             plain=self.mean("plain"), plain_expected=self.entropy_of("plain"),
         )  # fmt: skip
 

@@ -132,3 +132,8 @@ class Scored:
     def nats(self) -> float:
         """The loss in nats, as in PyTorch."""
         return self.loss * float(np.log(2))
+
+    @property
+    def perplexity(self) -> float:
+        """Perplexity, 2 to the loss: the number of tokens of a uniform guess."""
+        return float(2**self.loss)

@@ -25,6 +25,20 @@ def test_many_draws_match_single_draws():
     np.testing.assert_array_equal(result.counts(30)[:8], [tokens[:30].count(k) for k in result.ids])
 
 
+def test_distance_merges_tokens_without_a_bar():
+    """As the note says, all other tokens are one bar; over single tokens the distance is larger."""
+    scores = np.random.RandomState(0).normal(0, 2, 500)
+    us = uniforms(5, 200)
+    shares = np.bincount(draw.draws(scores, us), minlength=500) / 200
+    apart = shares - draw.probabilities(scores)
+    every = np.abs(apart).sum() / 2
+    ids = (merged := many_draws(scores, us, 8)).ids
+    rest = np.delete(apart, ids).sum()
+    assert merged.distance() == pytest.approx((np.abs(apart[ids]).sum() + abs(rest)) / 2)
+    assert many_draws(scores, us, 500).distance() == pytest.approx(every)
+    assert merged.distance() < every / 2
+
+
 def test_many_draws_bands_have_nominal_coverage():
     scores = np.random.RandomState(1).normal(0, 1, 10)
     inside, expected = [], []

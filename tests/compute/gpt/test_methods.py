@@ -38,6 +38,7 @@ def test_by_method_matches_scipy_intervals():
     facts = by_method.compared("greedy")
     assert (facts.variant, facts["gap"].mean) == ("less", pytest.approx((human - each).mean()))
     split = by_method.split()
+    assert split["perplexity"] == pytest.approx(2 ** human.mean())
     assert split["misfit"] == pytest.approx(human.mean() - entropy[0].mean())
     assert by_method.spread("human") == pytest.approx(bits[0].std(1).mean())
     assert by_method.entropy_of("hot") == pytest.approx(entropy[METHODS.index("hot")].mean())

@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from seqviz.core.errors import UserError
-from seqviz.core.i18n import LANGUAGES, Text, number
+from seqviz.core.i18n import LANGUAGES, Text, number, sections
 from seqviz.core.units import unbroken
 from seqviz.experiments.gpt.shots import LABELS
 from seqviz.lessons.framework.error_messages import to_message
 from seqviz.lessons.framework.output import Chart, Metric
-from seqviz.lessons.gpt.generation import SUMMARY
+from seqviz.lessons.gpt.generation import ARTICLE, SUMMARY
 from seqviz.lessons.gpt.lesson import lesson
 from seqviz.models import pretrained
 from tests.lessons import textbook_rows
@@ -106,6 +106,27 @@ def test_cost_note_matches_torch_for_summary_without_article(smollm2):
     with torch.no_grad():
         nats = float(smollm2.network(ids, labels=ids).loss)
     assert f"take {number(nats / np.log(2))}." in visible.notes[-1]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_training_note_states_torch_perplexity(language, smollm2):
+    ids = smollm2.tokenizer(ARTICLE, return_tensors="pt").input_ids
+    with torch.no_grad():
+        nats = smollm2.network(ids, labels=ids).loss
+    visible = lesson.benches["cost"].run({"view": "training"}, language)
+    word = {"en": "a perplexity of", "zh": "困惑度"}[language]
+    assert f"{word} {number(float(nats.exp()))}" in visible.notes[-1]
+
+
+@pytest.mark.parametrize(("language", "terms"), [
+    ("en", ("zero-shot", "few-shot", "in-context learning", "nucleus sampling", "perplexity")),
+    ("zh", ("零样本", "少样本", "上下文学习", "核采样", "困惑度")),
+])  # fmt: skip
+def test_page_names_the_terms_of_the_field(language, terms):
+    page = " ".join(
+        value for key, value in sections("gpt", language).items() if key != "sources"
+    ).lower()
+    assert [term for term in terms if term not in page] == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -6,7 +6,7 @@
 # %% [markdown] zh
 # # 自己写过滤
 #
-# 下一个词元的分数变成分布，过滤把它截短，一个数 u 从中抽样。你来写温度、top-k、top-p 和抽样。
+# 下一个词元的分数变成分布，过滤把它截短，一个数 u 从中采样。你来写温度、top-k、top-p 和采样。
 # %%
 import numpy as np
 
@@ -77,7 +77,7 @@ def top_p(scores, mass):
 # %% [markdown] en
 # **4.** The draw: add the probabilities, likeliest token first, until the sum exceeds u.
 # %% [markdown] zh
-# **4.** 抽样：从最可能的词元起，把概率加起来，直到和超过 u。
+# **4.** 采样：从最可能的词元起，把概率加起来，直到和超过 u。
 # %% task
 def sample(scores, u):
     """The number of the token."""
