@@ -7,12 +7,15 @@ from itertools import permutations
 
 import pytest
 
+from seqviz.compute.text.vectors.learned import nearest
 from seqviz.compute.text.vectors.windows import MODES, training_pairs
 from seqviz.core.i18n import LANGUAGES, Text, sections
-from seqviz.data.reviews import movie_reviews
+from seqviz.data.reviews import characters_split, movie_reviews
 from seqviz.experiments.text.tokenization import learned
+from seqviz.experiments.text.vectors.neighbors import counted
 from seqviz.lessons.text.lesson import lesson
 from seqviz.lessons.text.tokenization import AMOUNTS
+from seqviz.lessons.text.vectors import SHOWN
 from tests.lessons import textbook_rows
 
 PAIRS = {"view": "pairs"}
@@ -89,6 +92,27 @@ def test_pairs_note_handles_any_second_text(reordered, words, language):
     visible = message({**PAIRS, "reordered": reordered}, language)
     assert words[LANGUAGES.index(language)] in visible
     assert ("Pair 3 of 14", "第 3 个样本（共 14 个）")[LANGUAGES.index(language)] in visible
+
+
+@each_language
+def test_windows_text_states_held_out_sentences_found_in_training_text(language):
+    train, held = characters_split()
+    known = set(train)
+    again = sum(text in known for text in held)
+    prose = sections("text", language)["windows_notice"]
+    assert (
+        f"Of these {len(held)}, {again} also",
+        f"{len(held)} 个没有参与训练的句子（其中 {again} 句",
+    )[LANGUAGES.index(language)] in prose
+
+
+@each_language
+def test_neighbors_text_quotes_shown_words(language):
+    """“with” cannot replace “action”: the prose names it beside “thriller”."""
+    near = nearest(counted(2), "action", 2, SHOWN).words
+    prose = sections("text", language)["neighbors_notice"]
+    assert {"thriller", "with"} <= set(near)
+    assert "“with”" in prose
 
 
 @each_language
