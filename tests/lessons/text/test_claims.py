@@ -5,17 +5,21 @@ from __future__ import annotations
 from functools import partial
 from itertools import permutations
 
+import numpy as np
 import pytest
 
-from seqviz.compute.text.vectors.learned import nearest
+from seqviz.compute.text.vectors import windows
+from seqviz.compute.text.vectors.learned import LearnedVectors, nearest, substitutes_nearer
 from seqviz.compute.text.vectors.windows import MODES, training_pairs
 from seqviz.core.i18n import LANGUAGES, Text, sections
+from seqviz.data import word_lists
 from seqviz.data.reviews import characters_split, movie_reviews
 from seqviz.experiments.text.tokenization import learned
-from seqviz.experiments.text.vectors.neighbors import counted
+from seqviz.experiments.text.vectors.neighbors import corpus, counted
 from seqviz.lessons.text.lesson import lesson
 from seqviz.lessons.text.tokenization import AMOUNTS
 from seqviz.lessons.text.vectors import SHOWN
+from seqviz.stats.proportions import mcnemar
 from tests.lessons import textbook_rows
 
 PAIRS = {"view": "pairs"}
@@ -113,6 +117,30 @@ def test_neighbors_text_quotes_shown_words(language):
     prose = sections("text", language)["neighbors_notice"]
     assert {"thriller", "with"} <= set(near)
     assert "“with”" in prose
+
+
+def test_substitutes_p_depends_on_weighting():
+    """The prose names the range of p over the weightings that are not shown."""
+    words, often, ids, texts = corpus()
+    every = {w: windows.counts(windows.neighbors(ids, texts, w), len(words)) for w in (2, 10)}
+
+    def p(smoothing, positive):
+        nearer = []
+        for count in every.values():
+            share = count.sum(0) ** smoothing
+            with np.errstate(divide="ignore"):
+                pmi = np.log(count / np.outer(count.sum(1), share / share.sum()))
+            pmi = np.where(count > 0, np.maximum(pmi, 0) if positive else pmi, 0)
+            vectors = LearnedVectors(words, windows.reduced(pmi, 50), often, 0, np.zeros(0))
+            nearer.append(substitutes_nearer(vectors, word_lists.substitutes()))
+        return mcnemar(*nearer).p
+
+    assert p(0.75, True) == pytest.approx(0.021, abs=0.001)
+    others = [p(1, True), p(1, False), p(0.75, False)]
+    for language in LANGUAGES:
+        prose = sections("text", language)["neighbors_notice"]
+        assert f"{min(others):.3f}" in prose
+        assert f"{max(others):.3f}" in prose
 
 
 @each_language
