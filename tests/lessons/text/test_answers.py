@@ -9,11 +9,13 @@ import pytest
 from seqviz.compute.text.windows.cutting import cut
 from seqviz.core.i18n import LANGUAGES, Text, number, percent
 from seqviz.data import precomputed
+from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.text.vectors import map as maps
 from seqviz.experiments.text.windows.ids import permute
 from seqviz.lessons.text.lesson import lesson
 from seqviz.lessons.text.training_windows import ENCODER, OPINION, READER
 from tests.lessons import quiz_helpers
+from tests.lessons.textbook_rows import said
 
 SUM = "king - man + woman"
 of, message = (partial(item, "text") for item in (quiz_helpers.of, quiz_helpers.says))
@@ -33,6 +35,8 @@ def test_permuted_answer_matches_accuracy(language, minilm):
     many = precomputed.result("permute_many", model=ENCODER)
     assert many.equal_at(1.0) == many.sentences
     assert int(of("permuted", "answer", language)) == 2
+    assert many.positive == sentiment_split()[1].positive[: many.sentences].sum()
+    assert percent(many.majority) in said(lesson, "ids", {}, language)
     coin = many.accuracy(1.0, "ids")
     assert coin.low < 0.5 < coin.high < many.as_trained().low
     message(
@@ -59,6 +63,12 @@ def test_analogy_answer_matches_nearest_word(language):
     )
     assert "463" in of("analogy", "question", language)
     assert len(maps.table("bundled").words) == 463
+    for source in ("glove", "minilm"):
+        of_all = precomputed.result("analogies", source=source, centered=True).candidates
+        assert of_all == maps.table(source).answers.sum()
+        visible = said(lesson, "map", {"view": "classes", "source": source}, language)
+        assert f"{of_all:,}" in visible
+    message("analogy", language, f"{many.candidates:,}")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -5,14 +5,21 @@ from __future__ import annotations
 from functools import partial
 from itertools import permutations
 
+import numpy as np
 import pytest
 
+from seqviz.compute.text.vectors import windows
+from seqviz.compute.text.vectors.learned import LearnedVectors, nearest, substitutes_nearer
 from seqviz.compute.text.vectors.windows import MODES, training_pairs
 from seqviz.core.i18n import LANGUAGES, Text, sections
-from seqviz.data.reviews import movie_reviews
+from seqviz.data import word_lists
+from seqviz.data.reviews import characters_split, movie_reviews
 from seqviz.experiments.text.tokenization import learned
+from seqviz.experiments.text.vectors.neighbors import corpus, counted
 from seqviz.lessons.text.lesson import lesson
 from seqviz.lessons.text.tokenization import AMOUNTS
+from seqviz.lessons.text.vectors import SHOWN
+from seqviz.stats.proportions import mcnemar
 from tests.lessons import textbook_rows
 
 PAIRS = {"view": "pairs"}
@@ -89,6 +96,51 @@ def test_pairs_note_handles_any_second_text(reordered, words, language):
     visible = message({**PAIRS, "reordered": reordered}, language)
     assert words[LANGUAGES.index(language)] in visible
     assert ("Pair 3 of 14", "第 3 个样本（共 14 个）")[LANGUAGES.index(language)] in visible
+
+
+@each_language
+def test_windows_text_states_held_out_sentences_found_in_training_text(language):
+    train, held = characters_split()
+    known = set(train)
+    again = sum(text in known for text in held)
+    prose = sections("text", language)["windows_notice"]
+    assert (
+        f"Of these {len(held)}, {again} also",
+        f"{len(held)} 个没有参与训练的句子（其中 {again} 句",
+    )[LANGUAGES.index(language)] in prose
+
+
+@each_language
+def test_neighbors_text_quotes_shown_words(language):
+    """“with” cannot replace “action”: the prose names it beside “thriller”."""
+    near = nearest(counted(2), "action", 2, SHOWN).words
+    prose = sections("text", language)["neighbors_notice"]
+    assert {"thriller", "with"} <= set(near)
+    assert "“with”" in prose
+
+
+def test_substitutes_p_depends_on_weighting():
+    """The prose names the range of p over the weightings that are not shown."""
+    words, often, ids, texts = corpus()
+    every = {w: windows.counts(windows.neighbors(ids, texts, w), len(words)) for w in (2, 10)}
+
+    def p(smoothing, positive):
+        nearer = []
+        for count in every.values():
+            share = count.sum(0) ** smoothing
+            with np.errstate(divide="ignore"):
+                pmi = np.log(count / np.outer(count.sum(1), share / share.sum()))
+            pmi = np.where(count > 0, np.maximum(pmi, 0) if positive else pmi, 0)
+            vectors = LearnedVectors(words, windows.reduced(pmi, 50), often, 0, np.zeros(0))
+            nearer.append(substitutes_nearer(vectors, word_lists.substitutes()))
+        return mcnemar(*nearer).p
+
+    assert p(0.75, True) == pytest.approx(0.021, abs=0.001)
+    others = [p(1, True), p(1, False), p(0.75, False)]
+    for language in LANGUAGES:
+        prose = sections("text", language)["neighbors_notice"]
+        assert f"{min(others):.3f}" in prose
+        assert f"{max(others):.3f}" in prose
 
 
 @each_language

@@ -179,11 +179,13 @@ class ByClass:
     Attributes:
         kind: index of each question's class.
         right: True where the answer is d.
+        candidates: number of words that may be an answer.
     """
 
     classes: tuple[str, ...]
     kind: Int[np.ndarray, "question"]
     right: Bool[np.ndarray, "way question"]
+    candidates: int
 
     def of(self, method: str) -> Proportion:
         """Return the proportion of correct answers of each class (Wilson)."""
@@ -210,7 +212,8 @@ class ByClass:
         paired = self.compared()
         shares = {method: self.overall(method).share for method in WAYS}
         return Facts(questions=self.questions, classes=len(self.classes), **shares,
-                     first=paired.only_first, second=paired.only_second)  # fmt: skip
+                     first=paired.only_first, second=paired.only_second,
+                     candidates=self.candidates)  # fmt: skip
 
 
 def by_class(
@@ -238,4 +241,5 @@ def by_class(
         right[1, at] = scores.argmax() == positions[3]
         scores[positions[:3]] = alone[positions[:3]] = -np.inf
         right[0, at], right[2, at] = scores.argmax() == positions[3], alone.argmax() == positions[3]
-    return ByClass(tuple(classes), np.array([kind for kind, *_ in questions]), right)
+    kinds = np.array([kind for kind, *_ in questions])
+    return ByClass(tuple(classes), kinds, right, int(table.answers.sum()))

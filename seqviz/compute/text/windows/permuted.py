@@ -100,6 +100,7 @@ class ByShare:
         trained: number of correct predictions without a permutation.
         other: cosine of each sentence with the next one in the unpermuted network, mean by
             permutation.
+        positive: number of sentences labeled positive.
     """
 
     shares: Float[np.ndarray, "share"]
@@ -109,6 +110,7 @@ class ByShare:
     trained: int
     other: Float[np.ndarray, "permutation"]
     sentences: int
+    positive: int
 
     @property
     def permutations(self) -> int:
@@ -140,6 +142,11 @@ class ByShare:
         """Return the proportion of correct predictions without a permutation."""
         return proportions.of(self.trained, self.sentences)
 
+    @property
+    def majority(self) -> Share:
+        """Accuracy of the same prediction for all sentences, the more frequent label."""
+        return max(self.positive, self.sentences - self.positive) / self.sentences
+
     def equal_at(self, share: float) -> int:
         """Return the number of bitwise equal sentences when ids and rows are permuted together."""
         return int(self.equal[self._row(share)])
@@ -153,7 +160,7 @@ class ByShare:
         return Facts(
             sentences=self.sentences, permutations=self.permutations, equal=self.equal_at(share),
             cosine=self.mean(share, "ids"), other=self.others(), right=self.accuracy(share, "ids"),
-            before=self.as_trained(),
+            before=self.as_trained(), majority=self.majority,
         )  # fmt: skip
 
 

@@ -265,4 +265,5 @@ def permute_many(
                 cosine[k, c, seed] = _cosine(vectors, before).mean()
                 right[k, c] += int(((heads.apply(head, vectors) > 0.5) == label).sum())
         report((seed + 1) / permutations, (seed + 1) / permutations)
-    return ByShare(np.array(shares), cosine, right, equal, trained, other, sentences)
+    positive = int(test.positive[:sentences].sum())
+    return ByShare(np.array(shares), cosine, right, equal, trained, other, sentences, positive)
