@@ -686,15 +686,6 @@ def test_student_figure_with_own_setting_requests_own_picture(teacher, student):
     student.page.evaluate("delete window.seqvizLiveBench('ar.process').currentQuery")
 
 
-def test_room_bar_reports_end_and_lesson_still_works(teacher, student):
-    """The last one: there is no room behind it."""
-    teacher.page.on("dialog", lambda dialog: dialog.accept())
-    teacher.page.locator(SHOWN).get_by_role("button", name="End").click()
-    expect(student.page.locator(SHOWN)).to_contain_text("房间已结束")
-    student.slider(PHI).press("PageDown")
-    expect(student.page).to_have_url(re.compile(rf"{re.escape(PHI)}=0\.7"))
-
-
 def test_student_sends_bookmarked_setting_to_teacher(teacher, student):
     zh, bookmarks = Text("zh"), student.page.locator(".seqviz-bookmarks")
     sent = "() => document.querySelector('.seqviz-room').chip.room.state.sent?.length ?? 0"
@@ -709,3 +700,12 @@ def test_student_sends_bookmarked_setting_to_teacher(teacher, student):
     teacher.page.wait_for_function(f"(count) => ({sent})() === count", arg=before + 1)
     bookmarks.get_by_role("button", name=zh("bookmarks.remove")).press("Enter")
     expect(bookmarks.locator("details")).to_be_hidden()
+
+
+def test_room_bar_reports_end_and_lesson_still_works(teacher, student):
+    """The last one: there is no room behind it."""
+    teacher.page.on("dialog", lambda dialog: dialog.accept())
+    teacher.page.locator(SHOWN).get_by_role("button", name="End").click()
+    expect(student.page.locator(SHOWN)).to_contain_text("房间已结束")
+    student.slider(PHI).press("PageDown")
+    expect(student.page).to_have_url(re.compile(rf"{re.escape(PHI)}=0\.7"))
