@@ -355,7 +355,7 @@ SUBJECTS: dict[str, Subject] = {
 }
 # Functions without a row that take a device, or report as a job of the queue's device; the reasons.
 LEFT_OUT = {
-    "account_capitals": "outputs of the functional forward, as in its rows, times rows of a table by numpy",
+    "account_capitals": "outputs of the functional forward, times rows of a table by numpy",
     "analogies": "cosines of a table by numpy",
     "baselines": "scikit-learn, and networks of the lesson on gates by numpy",
     "by_method": "the passes of greedy and beams, with draws by numpy",
