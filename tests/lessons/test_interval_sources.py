@@ -23,7 +23,7 @@ NAMES = {
     "reviews": ("reviews", "评论"),
     "sentences": ("sentences", "句"),
     "seeds": ("seeds", "种子"),
-    "permutations": ("permutations", "置换"),
+    "permutations": ("permutations", "打乱"),
     "words": ("words", "词"),
     "stretches": ("stretches", "段"),
     "sequences": ("sequences", "序列"),

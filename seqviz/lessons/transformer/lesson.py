@@ -72,8 +72,8 @@ lesson.step("steps", "dropout", {"step": 10, "dropout": 0.1}, [0])
 lesson.step("norms", "added", {"given": "all", "row": 1, "feature": 1, "added": 5.0}, [1, 2])
 lesson.step("norms", "alone", {"given": "word"}, [1, 2])
 
-lesson.step("account", "against", {"target": "", "against": " London"}, [1, 3])
-lesson.step("account", "last", {"part": 61}, [2, 3])
+lesson.step("account", "against", {"view": "own", "target": "", "against": " London"}, [1, 3])
+lesson.step("account", "last", {"view": "own", "part": 61}, [2, 3])
 
 REMOVED = {"view": "own", "model": interpretability.DECODER}
 lesson.step("remove", "residual", {**REMOVED, "change": "residual"}, [0])
