@@ -10,6 +10,7 @@ import numpy as np
 from seqviz.compute.positions.relative import LEARNED_ROWS, SchemeTerms, ShiftChange
 from seqviz.compute.positions.rotary import ScoresByOffset, Turned
 from seqviz.core.i18n import number
+from seqviz.figures.positions.effects import ROUNDING
 from seqviz.figures.positions.style import cells, hatched, look, pair_axes, stride
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales
 
@@ -170,4 +171,6 @@ def shift_bars(changes: Sequence[ShiftChange], style: Style = STYLE) -> Figure:
 def _said(value: float, style: Style) -> str:
     if np.isnan(value):
         return style.text("figure.pos_no_row_beyond", rows=LEARNED_ROWS)
+    if 0 < value < ROUNDING:
+        return style.text("figure.pos_rounding", value=number(value))
     return number(value) if value else style.text("figure.pos_exactly_zero")

@@ -207,7 +207,7 @@ def test_rotary_scores_subsample_many_pairs_over_all_offsets():
     points = figure.data[-4]
     assert len(points.x) == 4096
     assert (points.x.min(), points.x.max()) == (-511, 511)
-    assert "4,096 pairs" in points.name
+    assert "4,096 scores" in points.name
 
 
 @pytest.mark.parametrize("shift", [0, 1, 1000])
