@@ -98,7 +98,6 @@ def entries() -> tuple[Entry, ...]:
 
 
 @cache
-@cache
 def rows(lang: str) -> list[list[str]]:
     """Return the index for the browser, one row per name of a kind.
 

@@ -85,13 +85,14 @@ def page(lesson: Lesson, text: Text, parameters: dict[str, str]) -> None:
 
 def variants(lesson: Lesson) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Yield the controls of the texts' variants: bench, control, and a link's settings for it."""
-    for bench, its in lesson.benches.items():
-        declared = dict(controls.controls(its.declaration))
+    for bench_name, bench in lesson.benches.items():
+        declared = dict(controls.controls(bench.declaration))
         for name, control in declared.items():
             if control.course:
                 values = _applying(declared, name)
                 values[name] = next(v for v in control.bounds() if v != control.default)
-                yield bench, name, controls.permalink(its.prefix, its.declaration(**values))
+                link_values = controls.permalink(bench.prefix, bench.declaration(**values))
+                yield bench_name, name, link_values
 
 
 def _applying(declared: dict[str, controls.Control], name: str) -> dict[str, Any]:

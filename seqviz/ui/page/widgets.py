@@ -148,7 +148,9 @@ def draw(
         if isinstance(control, Choice | TextInput) and control.above:
             position = above
         elif control.more and not is_constant(control, values):
-            after = after or side.expander(text("frame.more"), type="compact")
+            after = after or side.expander(
+                text("frame.more"), type="compact", expanded=_is_more_linked(prefix, declaration)
+            )
             position = after
         with position:
             values[name] = _widget(control, prefix, name, text, words, names, values)
@@ -160,6 +162,18 @@ def draw(
                     text("frame.invalid_link", control=label, value=escape_markdown(invalid[name]))
                 )
     return declaration(**values)
+
+
+def _is_more_linked(prefix: str, declaration: type[Any]) -> bool:
+    """Return whether the address sets a control behind "more", or has done so in this session.
+
+    It does not become False again: the expander would close while its slider is at the default.
+    """
+    names = [name for name, control in controls(declaration) if control.more]
+    key = f"_{prefix}.more_linked"
+    linked = any(f"{prefix}.{name}" in st.query_params for name in names)
+    st.session_state[key] = linked or st.session_state.get(key, False)
+    return bool(st.session_state[key])
 
 
 def _invalid_links(prefix: str, declaration: type[Any]) -> dict[str, str]:

@@ -82,6 +82,16 @@ def test_link_drops_invalid_values_and_uses_defaults():
     assert not any("“nan”" in caption.value for caption in app.caption)
 
 
+@pytest.mark.parametrize(("link", "is_open"), [({}, False), ({"rate": "0.1"}, True)])
+def test_link_to_control_behind_more_opens_it(link, is_open):
+    app = opened(**link)
+    assert [item.proto.expanded for item in app.expander] == [is_open]
+    for name in link:
+        del app.query_params[f"t.b.{name}"]
+    app.run()
+    assert [item.proto.expanded for item in app.expander] == [is_open]
+
+
 def test_link_normalizes_order_of_names():
     app = opened(methods="exact_ml+ols")
     assert drawn(app).methods == ("ols", "exact_ml")

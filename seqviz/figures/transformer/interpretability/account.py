@@ -86,7 +86,6 @@ def capital_shares(capitals: CapitalAttributions, style: Style = STYLE) -> Figur
         axes.percent(label("share"), low, high, tickvals=[0, 25, 50, 75, 100]),
         axes.ranked([names[country] for country in capitals.known_countries], label("country")),
     )
-    panel.chance_line(sideways=True)
     part = part_name(capitals.largest, text)
     panel.estimates(all_of, label("attentions"), palette.prediction, sideways=True, size=11,
                     hover="%{y}: %{x:.1f}%")  # fmt: skip
