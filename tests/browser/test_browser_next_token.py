@@ -22,6 +22,7 @@ from seqviz.lessons.framework.controls import encoded
 from seqviz.plotting.figure import joined
 from seqviz.ui.live import handler
 from seqviz.ui.runtime.run_context import Session
+from tests.browser.lesson_page import OPENED
 from tests.tiers import first_only
 
 BENCH = lessons.gpt.lesson.benches["scores"]
@@ -214,8 +215,8 @@ def test_client_renderer_handles_drag_without_server(scores):
 
 
 def opened_row(bench: Scores):
-    """The filters in their order, behind "more"."""
-    bench.lesson.by_key("bench-scores").locator(".stExpander summary").first.click()
+    """The filters in their order, under "More settings", which a linked order opens by itself."""
+    bench.page.evaluate(OPENED, ".st-key-gp-scores-order-slider")
     row = bench.page.locator(".st-key-gp-scores-order-slider .order")
     row.scroll_into_view_if_needed()
     bench.lesson.rest()
