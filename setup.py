@@ -22,6 +22,7 @@ FOLDERS = {  # from -> to; what the browser loads is carried once, where Streaml
     "assets/locale": "assets/locale",
     "assets/pictures": "assets/pictures",
     "assets/static": "static",
+    "docs/teaching": "docs/teaching",
 }
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "secrets.toml", ".*_cache", ".DS_Store")
 

@@ -13,5 +13,6 @@ CARRIED = PACKAGE / "_app"
 INSTALLED = CARRIED.is_dir()
 ROOT = CARRIED if INSTALLED else PACKAGE.parent  # contains app.py, pages, .streamlit
 ASSETS = ROOT / "assets"
+PLANS = ROOT / "docs" / "teaching"  # lesson plans, and notebooks for homework
 # Streamlit serves the folder `static` next to app.py: in a checkout a link into the assets.
 STATIC = ROOT / "static" if INSTALLED else ASSETS / "static"

@@ -107,8 +107,14 @@ def test_home_search_shows_where_word_is_and_ways_in_work(visit):
     page.go_back()
     page.get_by_role("button", name=Text("en")("home.teach_open")).click()
     page.get_by_role("button", name=Text("en")("room.open")).wait_for()
-    first = page.locator(".seqviz-home-search .doors a")
+    first, planned = page.locator(".seqviz-home-search .doors a").all()
     assert first.get_attribute("href").startswith(f"{catalog.LESSONS[0].slug}?lang=en")
+    page.keyboard.press("Escape")
+    planned.click()
+    page.get_by_role("heading", name="Lesson plan").first.wait_for()
+    with page.expect_popup() as opened:
+        page.locator('[data-testid="stMarkdown"] a[href*="#bench-"]').first.click()
+    opened.value.locator('[class*="st-key-bench-"]').first.wait_for()
 
 
 def test_home_progress_is_shown_on_cards_never_sent_and_erasable(visit):

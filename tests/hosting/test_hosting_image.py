@@ -32,7 +32,7 @@ def copied() -> set[Path]:
 def test_image_copies_exactly_files_of_app():
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     ours = subprocess.check_output(command, cwd=ROOT, text=True).splitlines()
-    parts = ("seqviz/", "pages/", "assets/", ".streamlit/")
+    parts = ("seqviz/", "pages/", "assets/", "docs/teaching/", ".streamlit/")
     files = ("app.py", *constraints.LOCKS, "LICENSE")
     needed = {Path(name) for name in ours if name.startswith(parts) or name in files}
     assert copied() == {path for path in needed if (ROOT / path).exists()}

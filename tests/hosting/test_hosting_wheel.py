@@ -33,7 +33,7 @@ from testing.protocol import ProtocolClient, run_async
 from tools import constraints, supply_chain_audit
 
 SOURCES = (  # what the build reads
-    "seqviz", "assets", "pages", ".streamlit", "app.py", "setup.py", "MANIFEST.in",
+    "seqviz", "assets", "docs/teaching", "pages", ".streamlit", "app.py", "setup.py", "MANIFEST.in",
     "pyproject.toml", "README.md", "LICENSE",
 )  # fmt: skip
 LESSON = catalog.LESSONS[0]
@@ -150,7 +150,7 @@ def test_wheel_contains_app_once_and_nothing_else(installed):
     with zipfile.ZipFile(installed.wheel) as packed:
         names = [item.filename for item in packed.infolist()]
     carried = {name.partition("/_app/")[2] for name in names if "/_app/" in name}
-    folders = ("assets", "pages", ".streamlit")
+    folders = ("assets", "docs/teaching", "pages", ".streamlit")
     files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()]
     expected = {str(p.relative_to(ROOT)) for p in files if "__pycache__" not in p.parts} | {
         "app.py"

@@ -48,12 +48,13 @@ export default function ({ data, parentElement }) {
   const create = (tag, properties) => Object.assign(document.createElement(tag), properties);
   const add = (tag, properties) => host.appendChild(create(tag, properties));
   const doors = add("div", { className: "doors" });
-  for (const [question, way] of [
+  for (const [question, ...ways] of [
     [words.new, create("a", { href: data.first, textContent: words.new_link })],
-    [words.teach, create("button", { type: "button", textContent: words.teach_open, onclick: openShare })],
+    [words.teach, create("button", { type: "button", textContent: words.teach_open, onclick: openShare }),
+      " · ", create("a", { href: data.plan, textContent: words.teach_plan })],
   ]) {
     const line = doors.appendChild(create("p", {}));
-    line.append(create("strong", { textContent: question }), " ", way);
+    line.append(create("strong", { textContent: question }), " ", ...ways);
   }
   const search = new Search(add("div", { className: "search" }), data);
   const device = add("p", { className: "device", role: "status" });

@@ -304,7 +304,7 @@ def home_bench(key: str, around: Mapping[str, Any], figure: bytes) -> None:
     )
 
 
-def home_search(key: str, lang: str, first: str, words: Mapping[str, str]) -> None:
+def home_search(key: str, lang: str, first: str, plan: str, words: Mapping[str, str]) -> None:
     """Show the search, and the browser's memory of lessons on the cards (`home/home_search.js`).
 
     The index comes by a request of its own when the page is idle (`ui.app.router`).
@@ -313,10 +313,11 @@ def home_search(key: str, lang: str, first: str, words: Mapping[str, str]) -> No
         key: of the component.
         lang: language code.
         first: URL of the first lesson.
+        plan: URL of its plan.
         words: labels.
     """
     _component("home/home_search", '<div class="seqviz-home-search"></div>')(
-        key=key, data=_plain(lang=lang, first=first, words=dict(words)), height="content"
+        key=key, data=_plain(lang=lang, first=first, plan=plan, words=dict(words)), height="content"
     )
 
 

@@ -24,7 +24,7 @@ from seqviz.lessons.framework.quiz import N_QUESTIONS
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.plotting.figure import joined
 from seqviz.ui.live import handler
-from seqviz.ui.page import components, header, widgets
+from seqviz.ui.page import components, header, plan, widgets
 from seqviz.ui.page.page_host import render_safely
 from seqviz.ui.prerender import shell
 from seqviz.ui.render import css
@@ -93,7 +93,9 @@ def search(text: Text) -> None:
     minutes = search_index.minutes(slug)
     link = text("home.new_link", title=text(f"{slug}.title"), minutes=minutes)
     words = {**text.table("home"), "new_link": link}
-    components.home_search("home-search", text.lang, _address(slug, text), words)
+    first = _address(slug, text)
+    planned = plan.address(slug, header.view_parameters())
+    components.home_search("home-search", text.lang, first, planned, words)
 
 
 def cards(text: Text) -> None:

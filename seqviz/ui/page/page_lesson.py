@@ -35,6 +35,7 @@ from seqviz.ui.page import (
     header,
     model_progress,
     notebook,
+    plan,
     questions,
     quiz,
     steps,
@@ -515,7 +516,9 @@ class PageLesson:
             on_click="ignore",
         )
         printed = f'<a href="#print">{self.text("frame.print")}</a>'
-        st.html(f"{printed} · {course.link(self.text, header.view_parameters())}")
+        parameters = header.view_parameters()
+        planned = plan.link(self.record.slug, self.text, parameters)
+        st.html(f"{printed} · {planned} · {course.link(self.text, parameters)}")
 
         key = self._near_key
 
@@ -538,12 +541,15 @@ _source = cache(inspect.getsource)
 def begin(declared: Lesson) -> PageLesson:
     """Show header and goal of a lesson and return its page object.
 
-    At the address of its notes for the Chinese course these are all that is shown.
+    At the address of its plan or its notes for the Chinese course these are all that is shown.
     """
     model_progress.begin()
     lesson = PageLesson(declared, header.open_page(declared.slug))
-    if course.is_page():
-        course.page(declared, lesson.text, header.view_parameters())
+    if course.is_page() or plan.is_page():
+        if plan.is_page():
+            plan.page(declared.slug, lesson.text, header.view_parameters())
+        else:
+            course.page(declared, lesson.text, header.view_parameters())
         header.neighbours(declared.slug, lesson.text)
         st.stop()
     st.markdown(lesson.words("goal"))
