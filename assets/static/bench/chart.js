@@ -4,6 +4,7 @@
 import { liveBench } from "./live.js";
 import { withTraceIds, repaint, turnArrows } from "./repaint.js";
 import { updateBadge, updateNotes, updateReadouts, restore } from "./drag_overlay.js";
+import { pinBoard } from "./pins.js";
 import { pinFigure } from "./viewport.js";
 import { stackPanels } from "./responsive_panels.js";
 
@@ -102,8 +103,14 @@ export class Chart {
 
   // Parsed again for each paint, because Plotly modifies its input.
   parse(json) {
-    const { data, layout } = JSON.parse(json);
+    const { data, layout } = this.withPins(JSON.parse(json));
     return stackPanels(withTraceIds(data), layout, this.frame.clientWidth);
+  }
+
+  // The curves that the reader has pinned, below those of now.
+  withPins(figure) {
+    if (this.prefix) pinBoard(this.prefix).apply(figure, (text) => applyTheme(text, this.host));
+    return figure;
   }
 
   repaint(before) {
@@ -134,6 +141,11 @@ export class Chart {
       this.onPainted?.();
     });
     listenForPicks(host);
+  }
+
+  // Pins have changed.
+  repaintAll() {
+    if (this.json && Plotly) this.paint();
   }
 
   // Recolor for the current theme; on paper it is the light one.
@@ -192,6 +204,7 @@ function adoptShellChart(host) {
 function update(chart, data) {
   chart.cancelDeferred?.();
   chart.pageFigure = data;
+  chart.prefix = data.live?.bench;
   if (data.live) {
     const bench = liveBench(data.live.bench);
     if (bench.isStale(data.live.values)) {

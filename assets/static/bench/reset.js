@@ -12,7 +12,8 @@ export function updateResets() {
     address = location.href;
   }
   const steps = new Set(Array.from(document.querySelectorAll(".seqviz-steps"), ({ dataset }) => dataset.key));
-  const names = [...new URLSearchParams(location.search).keys()].filter((name) => !steps.has(name));
+  const isSetting = (name) => !steps.has(name) && !name.endsWith(".pin");
+  const names = [...new URLSearchParams(location.search).keys()].filter(isSetting);
   for (const element of document.querySelectorAll('[class*="-restore"]')) {
     const [, lesson, bench] = KEY.exec(element.className) ?? [];
     const count = lesson ? names.filter((name) => name.startsWith(`${lesson}.${bench}.`)).length : 0;

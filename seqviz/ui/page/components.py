@@ -417,6 +417,27 @@ def bookmarks(key: str, text: Text) -> None:
     )
 
 
+def pins(key: str, data: Mapping[str, Any], on_pins: Callable[[object], None]) -> None:
+    """Show the settings of the pinned curves of a figure (`bench/pins.js`).
+
+    Args:
+        key: of the component.
+        data: data of the script (`ui.page.pins.data`).
+        on_pins: called before the next run with the pins as the address names them, or None for
+            none; it comes from the browser and may be anything.
+    """
+
+    def changed() -> None:
+        payload = event_value(key, "pins")
+        if isinstance(payload, Mapping):
+            on_pins(payload.get("pins"))
+
+    html = '<div class="seqviz-pins empty"><ul></ul><p class="says" role="status"></p></div>'
+    _component("bench/pins", html, "bench/pins")(
+        key=key, data=_plain(**data), height="content", on_pins_change=changed
+    )
+
+
 def drag_commit(
     key: str, bench: str, signature: str | None, on_rest: Callable[[Mapping[str, Any]], None]
 ) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from seqviz.lessons.framework.output import Chart
 from seqviz.lessons.framework.show import Show
-from seqviz.ui.page import dialogs, export, widgets
+from seqviz.ui.page import dialogs, export, pins, widgets
 from seqviz.ui.page.bench_view import BenchView
 from seqviz.ui.render.badge import badge
 from seqviz.ui.render.share_link import link_and_code
@@ -46,6 +46,10 @@ def footer(
         ("code", ":material/code:", lambda: export.code_panel(text, show.trace.source())),
         ("link", ":material/link:", lambda: link_and_code(text, link(), frame)),
     )
+    pinnable = view.live is not None and pins.has_curves(chart)
+    if pinnable:
+        with view.below:
+            pins.show(prefix, view.declaration, view.words)
     with (
         view.below,
         st.container(horizontal=True, key=f"{prefix}.footer", vertical_alignment="center"),
@@ -61,7 +65,15 @@ def footer(
             icon=":material/refresh:",
             on_click=partial(widgets.set_all, prefix, view.declaration, {}),
         )
-        # `bench/bookmarks.js` takes the press, so the page does not run.
+        # `bench/pins.js` and `bench/bookmarks.js` take the press, so the page does not run.
+        if pinnable:
+            st.button(
+                text("frame.pin"),
+                key=f"{prefix}.pin",
+                type="tertiary",
+                icon=":material/keep:",
+                help=text("pins.help"),
+            )
         st.button(
             text("frame.bookmark"),
             key=f"{prefix}.bookmark",

@@ -17,7 +17,9 @@ _PAGE = """
 /* Sections and benches: the second level of headings, at the size of small ones. */
 .stMarkdown.stMarkdown h2 {font-size: 1.05rem; padding: .5rem 0 1rem;}
 [class*="st-key-bench-"] .stMarkdown.stMarkdown h2 {font-size: 1rem; padding: .375rem 0 1rem;}
-[class*="-footer"] button {padding-left: .4rem; padding-right: .4rem;}
+[class*="-footer"] {column-gap: .1rem;}
+[class*="-footer"] button {padding-left: .35rem; padding-right: .35rem;}
+[class*="-footer"] button p {font-size: .875rem;}
 [class*="-figure"] {overflow: hidden;}
 /* An italic letter is wider than its box; Streamlit, which truncates names, would cut it. */
 .stApp :is(.stMarkdownEllipsis, .stButtonGroup button :is(div, p)) {
