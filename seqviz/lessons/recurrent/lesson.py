@@ -42,7 +42,9 @@ lesson.exercise(
     within=0.5,
 )
 
-lesson.question("wirings", "wirings", at={"view": "beside"}, veils=False)
+lesson.question(
+    "wirings", "wirings", at={"view": "one", "backward": True, "output": 2}, veils=False
+)
 TWO_LAYERS, BOTH_WAYS = Axis("x", 1.5, 2.5), Axis("x", 2.5, 3.5)
 lesson.question("tagging", "tagging", lights=[[TWO_LAYERS], [BOTH_WAYS], [TWO_LAYERS, BOTH_WAYS]])
 lesson.question("bill", "bill", at={"view": "time", "n_steps": 512})
