@@ -54,6 +54,11 @@ def units_of(values: Mapping[str, Any]) -> int:
         return MAX_UNITS
 
 
+def lines_of(values: Mapping[str, Any]) -> int:
+    """Return the number of lines that the program runs: two for each step, and two more."""
+    return 2 * int(values["unrolled"]) + 2
+
+
 @dataclass(frozen=True)
 class StepParams:
     """Controls of the bench on a cell's numbers, word order, and notations of six texts."""
@@ -73,9 +78,8 @@ class StepParams:
     bias: str = text_input("0 0", 60, typed=True, more=True, when=CELL)
     outputs: str = text_input("2 0; 0 2", 60, typed=True, more=True, when=on(view="step"))
     squash: str = choice(OUTPUTS, "softmax", more=True, when=on(view="step"))
-    executed: int = step_slider(1, 2 * MAX_UNROLLED_STEPS + 2, 2 * MAX_UNROLLED_STEPS + 2,
-                                within=lambda v: 2 * v["unrolled"] + 2, more=True,
-                                when=on(view="step"))  # fmt: skip
+    executed: int = step_slider(1, 2 * MAX_UNROLLED_STEPS + 2, 0, within=lines_of, opens=lines_of,
+                                more=True, when=on(view="step"))  # fmt: skip
     seed: int = seed(1, when=on(view="order"))
 
 
@@ -97,16 +101,18 @@ def read_steps(p: StepParams, show: Show) -> None:
 
 def _program(p: StepParams, cell_steps: CellSteps, show: Show) -> None:
     """Show the program of forward inference, its lines run so far, and what they last gave."""
-    lines = show.derive(cell_steps.program, p.executed, name="program")
+    total = lines_of(vars(p))
+    executed = min(p.executed or total, total)
+    lines = show.derive(cell_steps.program, executed, name="program")
     show.rows("program", {
         "program_line": [line.text for line in lines],
         "program_runs": [str(line.runs) for line in lines],
         "program_value": [", ".join(number(v) for v in line.value) or "–" for line in lines],
     })  # fmt: skip
-    if p.executed < 2 * len(cell_steps.x) + 2:
+    if executed < total:
         last = next(line for line in lines if line.is_last)
-        show.note("step.program", executed=p.executed, all=2 * len(cell_steps.x) + 2,
-                  text=last.text, runs=last.runs, value=last.value)  # fmt: skip
+        show.note("step.program", executed=executed, all=total, text=last.text, runs=last.runs,
+                  value=last.value)  # fmt: skip
 
 
 def _say_step(cell_steps: CellSteps, t: int, unit: int, show: Show) -> None:
