@@ -4,7 +4,6 @@ from seqviz.lessons.recurrent.lesson import lesson as declared
 from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
-lesson.prose("wirings")
 lesson.bench("wirings")
 lesson.more("wirings_notice")
 lesson.prose("step")

@@ -355,12 +355,15 @@ SUBJECTS: dict[str, Subject] = {
 }
 # Functions without a row that take a device, or report as a job of the queue's device; the reasons.
 LEFT_OUT = {
+    "cbow": "a table trained by torch on the CPU, whatever the device",
     "account_capitals": "outputs of the functional forward, times rows of a table by numpy",
     "analogies": "cosines of a table by numpy",
     "baselines": "scikit-learn, and networks of the lesson on gates by numpy",
     "by_method": "the passes of greedy and beams, with draws by numpy",
     "compare_seeds": "networks of train_recall, at each seed",
     "compare_ahead": "networks of train_taggers that read a few signs ahead, for each seed",
+    "compare_joined": "networks of train_taggers whose directions are added or multiplied",
+    "compare_tied": "GRU word models, trained in eighteen runs; the loop is that of train_taggers",
     "compare_taggers": "networks of train_taggers, for each wiring and seed",
     "copy_twice": "passes of the functional forward, as in attention's heads switched off",
     "errors_of_seeds": "networks of train_taggers, at each seed",

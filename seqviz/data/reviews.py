@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 
 from seqviz.core.errors import UserError
 from seqviz.core.paths import ASSETS
+from seqviz.stats.facts import Facts
 
 FOLDER = ASSETS / "data"
 SOURCE = (
@@ -50,6 +51,12 @@ class Labeled:
 
     texts: tuple[str, ...]
     positive: Bool[np.ndarray, "text"]
+
+    def described(self, number: int) -> Facts:
+        """State the label of a sentence (from 1), the number of sentences and of positive ones."""
+        positive = bool(self.positive[number - 1])
+        return Facts("positive" if positive else "negative", number=number, count=len(self.texts),
+                     label=int(positive), share=float(self.positive.mean()))  # fmt: skip
 
 
 def movie_reviews() -> Snippets:

@@ -12,9 +12,12 @@ from seqviz.compute.recurrent.wirings.collapse import collapse as linear
 from seqviz.compute.recurrent.wirings.graph import (
     CELLS,
     ENTER,
+    HISTORY,
+    PURPOSES,
     READ,
     WiringGraph,
     compare_wirings,
+    suited,
 )
 from seqviz.compute.recurrent.wirings.notations import NOTATIONS, all_written, written
 from seqviz.compute.recurrent.wirings.order import orders
@@ -51,6 +54,11 @@ def units_of(values: Mapping[str, Any]) -> int:
         return MAX_UNITS
 
 
+def lines_of(values: Mapping[str, Any]) -> int:
+    """Return the number of lines that the program runs: two for each step, and two more."""
+    return 2 * int(values["unrolled"]) + 2
+
+
 @dataclass(frozen=True)
 class StepParams:
     """Controls of the bench on a cell's numbers, word order, and notations of six texts."""
@@ -70,6 +78,8 @@ class StepParams:
     bias: str = text_input("0 0", 60, typed=True, more=True, when=CELL)
     outputs: str = text_input("2 0; 0 2", 60, typed=True, more=True, when=on(view="step"))
     squash: str = choice(OUTPUTS, "softmax", more=True, when=on(view="step"))
+    executed: int = step_slider(1, 2 * MAX_UNROLLED_STEPS + 2, 0, within=lines_of, opens=lines_of,
+                                more=True, when=on(view="step"))  # fmt: skip
     seed: int = seed(1, when=on(view="order"))
 
 
@@ -86,6 +96,23 @@ def read_steps(p: StepParams, show: Show) -> None:
     show.readout("state_of", result.state_of, t, unit)
     show.readouts(result, "x_apart", used_each_step="parameters")
     _say_step(result, t, unit, show)
+    _program(p, result, show)
+
+
+def _program(p: StepParams, cell_steps: CellSteps, show: Show) -> None:
+    """Show the program of forward inference, its lines run so far, and what they last gave."""
+    total = lines_of(vars(p))
+    executed = min(p.executed or total, total)
+    lines = show.derive(cell_steps.program, executed, name="program")
+    show.rows("program", {
+        "program_line": [line.text for line in lines],
+        "program_runs": [str(line.runs) for line in lines],
+        "program_value": [", ".join(number(v) for v in line.value) or "–" for line in lines],
+    })  # fmt: skip
+    if executed < total:
+        last = next(line for line in lines if line.is_last)
+        show.note("step.program", executed=executed, all=total, text=last.text, runs=last.runs,
+                  value=last.value)  # fmt: skip
 
 
 def _say_step(cell_steps: CellSteps, t: int, unit: int, show: Show) -> None:
@@ -143,7 +170,12 @@ def _notations(p: StepParams, cell_steps: CellSteps, show: Show) -> None:
 
 def outputs_of(v: Mapping[str, Any]) -> int:
     """Return the number of outputs of the chosen wiring."""
-    return WiringGraph(read=v["read_at"]).outputs
+    return (
+        HISTORY[v["origin"]][1] if v["origin"] in HISTORY else WiringGraph(read=v["read_at"])
+    ).outputs
+
+
+OWN_WIRING = on(view="one", origin="own")
 
 
 @dataclass(frozen=True)
@@ -151,12 +183,15 @@ class WiringsParams:
     """Controls of the bench on the seven wirings of texts, and a custom one."""
 
     view: str = view(("one", "beside"), "one")
-    cell: str = choice(CELLS, "rnn", more=True)
-    layers: int = slider(1, 3, 1, more=True, when=on(view="one"))
-    backward: bool = toggle(False, when=on(view="one"))
-    read_at: str = choice(READ, "each", menu=True, when=on(view="one"))
+    origin: str = choice(("own", *HISTORY), "own", menu=True, more=True, when=on(view="one"))
+    cell: str = choice(CELLS, "rnn", more=True,
+                       when=lambda v: v["view"] == "beside" or v["origin"] == "own")  # fmt: skip
+    layers: int = slider(1, 3, 1, more=True, when=OWN_WIRING)
+    backward: bool = toggle(False, when=OWN_WIRING)
+    read_at: str = choice(READ, "each", menu=True, when=OWN_WIRING)
     output: int = step_slider(1, 6, 3, within=outputs_of, when=on(view="one"), more=True)
-    enter: str = choice(ENTER, "each", more=True, when=on(view="one"))
+    enter: str = choice(ENTER, "each", more=True, when=OWN_WIRING)
+    purpose: str = choice(PURPOSES, "tags", menu=True, when=on(view="beside"))
     seed: int = seed(0, more=True)
 
 
@@ -164,14 +199,23 @@ def wirings(p: WiringsParams, show: Show) -> None:
     if p.view == "one":
         return _one_wiring(p, show)
     influences = show.run(influence.of_all, p.cell, p.seed)
-    show.figure(wirings_beside, influences)
+    fitting = show.derive(suited, influences, p.purpose, name="fitting")
+    show.figure(wirings_beside, influences, fitting)
     facts = show.derive(compare_wirings, influences, name="influence")
+    names = [show.text(f"figure.wiring_{name}") for name in fitting]
+    show.note(f"wirings.purpose.{p.purpose}", count=len(fitting), of=len(influences),
+              names=show.words("note.wirings.and").join(names))  # fmt: skip
     show.note(f"wirings.{facts.variant}", cell=show.option("cell", p.cell), **facts)
     show.note("wirings.pairs", **facts)
 
 
 def _one_wiring(p: WiringsParams, show: Show) -> None:
-    result = show.run(influence.of_one, p.cell, p.layers, p.backward, p.enter, p.read_at, p.seed)
+    if p.origin == "own":
+        result = show.run(
+            influence.of_one, p.cell, p.layers, p.backward, p.enter, p.read_at, p.seed
+        )
+    else:
+        result = show.run(influence.of_past, p.origin, p.seed)
     output = min(p.output, result.wiring.outputs)
     show.figure(wiring_lit, result, output, picks=("output", ""))
     show.readout("inputs_of", result.inputs_of, output)
@@ -185,6 +229,27 @@ def _one_wiring(p: WiringsParams, show: Show) -> None:
     if len(result.backward):
         some, inputs = result.backward_read
         show.note(f"wirings.backward_{result.wiring.read}", some=some, inputs=inputs)
+    if p.origin != "own":
+        _history(p, show)
+
+
+def _history(p: WiringsParams, show: Show) -> None:
+    """State year and size of the chosen network, and list all networks by year."""
+    every = {name: show.run(influence.of_past, name, p.seed, name=name) for name in HISTORY}
+    names = {name: show.option("origin", name) for name in HISTORY}
+    sizes = [influence.parameters(wiring) for _, wiring in HISTORY.values()]
+    year, at = HISTORY[p.origin][0], list(HISTORY).index(p.origin)
+    show.note("wirings.history", year=year, name=names[p.origin], size=sizes[at],
+              place=at + 1, of=len(HISTORY))  # fmt: skip
+    show.rows("history", {
+        "history_year": [str(year) for year, _ in HISTORY.values()],
+        "history_name": list(names.values()),
+        "history_inputs": [
+            "{} / {}".format(*show.derive(item.inputs_of, min(p.output, item.wiring.outputs)))
+            for item in every.values()
+        ],
+        "history_size": [f"{size:,}" for size in sizes],
+    })  # fmt: skip
 
 
 def _below(index: int) -> str:

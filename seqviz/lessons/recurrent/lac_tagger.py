@@ -67,7 +67,8 @@ def _sides(p: TaggerParams, tag_sequence: TagSequence, many: TagChanges, show: S
     show.metrics(tags_changed=f"{changed} / {len(tag_sequence.text)}")
     show.readout("tags_changed_many", many.share, p.way, p.side, caption=_ends(share))
     show.facts(tag_sequence.compared, cut, note=f"tagger.{p.way}",
-               side=show.option("side", p.side))  # fmt: skip
+               side=show.option("side", p.side),
+               tags=_renamed(tag_sequence, cut, show))  # fmt: skip
     show.facts(tag_sequence.shift, cut, p.layer, note="tagger.moved")
 
 
@@ -90,7 +91,14 @@ def _say_counted(p: TaggerParams, many: TagChanges, show: Show) -> None:
         show.readout(f"without_{side}", many.share, p.way, side, caption=_ends(share))
     facts = show.derive(many.sides, p.way, name="sides")
     for key in (f"counted_{p.way}", f"gap_{facts.variant}", "decoders"):
-        show.note(f"tagger.{key}", **facts, ends=_ends(many.more(p.way)))
+        show.note(f"tagger.{key}", **facts)
+
+
+def _renamed(tag_sequence: TagSequence, cut: TagSequence, show: Show) -> str:
+    """Return the changed tags, character by character: each is from a text of its own."""
+    renamed = show.derive(tag_sequence.renamed, cut, name="renamed")
+    changes = [f"{sign} {old} → {new}" for sign, old, new in renamed]
+    return show.words("note.tagging.and").join(changes)
 
 
 def _ends(share: Estimate) -> str:

@@ -9,9 +9,10 @@ from typing import Any
 
 from seqviz.compute.gates.encoding import END
 from seqviz.compute.recurrent.states.readouts import COMBINED, ByReadout
-from seqviz.compute.recurrent.states.tying import tables
+from seqviz.compute.recurrent.states.tying import TrainedTied, tables
 from seqviz.compute.recurrent.states.writing import MAX_LETTERS
 from seqviz.experiments.recurrent.states import readouts, writing
+from seqviz.experiments.recurrent.states.tied_words import compare_tied
 from seqviz.figures.recurrent.states.readouts import accuracy_by_readout, pads_behind, state_path
 from seqviz.figures.recurrent.states.writing import (
     bits_by_step,
@@ -21,6 +22,7 @@ from seqviz.figures.recurrent.states.writing import (
     tied_tables,
     visible,
 )
+from seqviz.figures.recurrent.tagging.letters import trained_so_far
 from seqviz.lessons.framework.controls import choice, on, seed, step_slider, text_input, view
 from seqviz.lessons.framework.controls import select_slider as stops
 from seqviz.lessons.framework.show import Show
@@ -56,7 +58,7 @@ class WritingParams:
     draws: int = seed(1, when=lambda v: v["view"] == "own" and v["heat"] > 0)
     tied_symbols: int = stops((82, 1_000, 8_535, 30_522, 50_257), 30_522, when=on(view="tied"))
     wrapped: str = choice(("rnn", "lstm", "gru"), "gru", when=on(view="tied"))
-    tied_units: int = stops((32, 64, 128, 256, 512, 1_024), 256, when=on(view="tied"))
+    tied_units: int = stops((32, 64, 128, 256, 512, 1_024), 128, when=on(view="tied"))
 
 
 def write(p: WritingParams, show: Show) -> None:
@@ -119,6 +121,7 @@ def _tied(p: WritingParams, show: Show) -> None:
     show.readouts(result, "all_narrow", "all_untied", "all_tied", "saved")
     show.note("writing.tied", tables=result)
     show.note(f"writing.narrow_{result.narrow_verdict}", tables=result)
+    _perplexity(p, show)
     ids = show.run(writing.read, "characters_gru", FLIGHTS, name="flights").ids
     real = load("characters_gru")
     # Imported here, because no page waits for torch.
@@ -130,6 +133,18 @@ def _tied(p: WritingParams, show: Show) -> None:
         hidden=p.tied_units, steps=len(ids) - 1, places=model.shape[0], classes=model.shape[1],
     )  # fmt: skip
     show.note("writing.counted", network=real, symbols=len(real.symbols))
+
+
+def _perplexity(p: WritingParams, show: Show) -> None:
+    """State the perplexity of trained networks with one table and with two, at the same width."""
+    trained: TrainedTied = show.job(compare_tied, name="trained", so_far=(trained_so_far,))
+    if p.tied_units not in trained.widths:
+        widths = show.words("note.tagging.and").join(str(width) for width in trained.widths)
+        return show.note("writing.untrained", widths=widths)
+    facts = show.derive(trained.compared, p.tied_units, name="perplexities")
+    show.metric("perplexity_tied", facts["single"])
+    show.metric("perplexity_untied", facts["double"])
+    return show.note(f"writing.trained_{facts.variant}", **facts)
 
 
 # --- readout --------------------------------------------------------------------------------------

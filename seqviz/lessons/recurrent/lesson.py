@@ -42,17 +42,22 @@ lesson.exercise(
     within=0.5,
 )
 
-lesson.question("wirings", "wirings", at={"view": "beside"}, veils=False)
+lesson.question(
+    "wirings", "wirings", at={"view": "one", "backward": True, "output": 2}, veils=False
+)
 TWO_LAYERS, BOTH_WAYS = Axis("x", 1.5, 2.5), Axis("x", 2.5, 3.5)
 lesson.question("tagging", "tagging", lights=[[TWO_LAYERS], [BOTH_WAYS], [TWO_LAYERS, BOTH_WAYS]])
 lesson.question("bill", "bill", at={"view": "time", "n_steps": 512})
 
 LATER_INPUTS = tuple(Cell(x, 3) for x in (4, 5, 6))  # inputs after the one of output 3
-ONE = {"view": "one", "read_at": "each", "output": 3}
+ONE = {"view": "one", "origin": "own", "read_at": "each", "output": 3}
 lesson.step("wirings", "backward", {**ONE, "backward": True}, LATER_INPUTS)
 lesson.step("wirings", "layers", {**ONE, "layers": 3}, LATER_INPUTS)
 lesson.step(
-    "wirings", "last", {"view": "one", "backward": True, "read_at": "last"}, ["figure.wiring_box_h"]
+    "wirings",
+    "last",
+    {"view": "one", "origin": "own", "backward": True, "read_at": "last"},
+    ["figure.wiring_box_h"],
 )
 
 lesson.step("step", "forget", {"view": "step", "recurrent": "0.5 0; 0 0"}, [2])

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from seqviz.compute.recurrent.tagging.letters import TAGS, WIRINGS, TaggedText
-from seqviz.compute.recurrent.tagging.letters_compared import Compared, TrainedAhead
+from seqviz.compute.recurrent.tagging.letters import JOINED, TAGS, WIRINGS, TaggedText
+from seqviz.compute.recurrent.tagging.letters_compared import Compared, TrainedAhead, TrainedJoined
 from seqviz.data.chinese import bundled_words
 from seqviz.experiments.recurrent.tagging.letters import (
     LEARNED_AHEAD,
@@ -18,6 +18,7 @@ from seqviz.experiments.recurrent.tagging.letters import (
     SIZES,
     TASKS,
     compare_ahead,
+    compare_joined,
     compare_taggers,
     errors_of_seeds,
     tag_text,
@@ -59,6 +60,7 @@ class TaggingParams:
 
     view: str = view(("errors", "ahead", "letters"), "errors")
     task: str = choice(TASKS, "spaces", shipped=True)
+    joined: str = choice(JOINED, "bi", shipped=True, more=True, when=on(view="errors"))
     english: str = text_input(ENGLISH, 100, above=True, typed=True,
                             when=on(view="letters", task="spaces"))  # fmt: skip
     chinese: str = text_input(CHINESE, 100, above=True, typed=True,
@@ -87,7 +89,9 @@ def tagging(p: TaggingParams, show: Show) -> None:
 
 
 def _held_out(p: TaggingParams, show: Show) -> None:
-    comparison: Compared = show.job(compare_taggers, task=p.task, so_far=(trained_so_far,))
+    comparison = _compared(p, show, is_second=p.joined != "bi")
+    if p.joined != "bi":
+        _say_joined(p, comparison, show)
     show.figure(errors_by_wiring, comparison)
     errors = show.derive(comparison.errors, name="errors")
     for name in (*WIRINGS, "alone"):
@@ -98,6 +102,26 @@ def _held_out(p: TaggingParams, show: Show) -> None:
         show.note(f"tagging.{gain.variant}", name=name, **gain)
     _say_tags(comparison, show)
     show.facts(comparison.sizes, note="tagging.equal")
+
+
+def _compared(p: TaggingParams, show: Show, *, is_second: bool) -> Compared:
+    """Return the three networks; shipped where the bench's one job is another."""
+    name = "every" if is_second else "result"
+    shipped = show.shipped(compare_taggers, name=name, task=p.task) if is_second else None
+    if shipped is not None:
+        return shipped
+    return show.job(compare_taggers, name=name, task=p.task, so_far=(trained_so_far,))
+
+
+def _say_joined(p: TaggingParams, comparison: Compared, show: Show) -> None:
+    """State the errors with both directions added or multiplied at each step."""
+    trained: TrainedJoined = show.job(
+        compare_joined, name="trained", task=p.task, so_far=(trained_so_far,)
+    )
+    same_seeds = show.derive(comparison.of_first, trained.seeds, name="same_seeds")
+    facts = show.derive(trained.comparison, p.joined, same_seeds, name="joined")
+    show.metric("wrong_joined", facts["wrong"])
+    show.note(f"tagging.joined_{facts.variant}", name=show.option("joined", p.joined), **facts)
 
 
 def _say_tags(comparison: Compared, show: Show) -> None:
@@ -112,10 +136,7 @@ def _say_tags(comparison: Compared, show: Show) -> None:
 
 
 def _ahead(p: TaggingParams, show: Show) -> None:
-    # A bench has one job, so the other result is the shipped one.
-    every = show.shipped(compare_taggers, name="every", task=p.task)
-    if every is None:
-        every = show.job(compare_taggers, name="every", task=p.task, so_far=(trained_so_far,))
+    every = _compared(p, show, is_second=True)
     trained: TrainedAhead = show.job(
         compare_ahead, name="trained", task=p.task, so_far=(trained_so_far,)
     )

@@ -16,6 +16,7 @@ from seqviz.compute.text.tokenization.cut import (
 from seqviz.compute.text.tokenization.merges import LearnedMerges
 from seqviz.core.errors import UserError
 from seqviz.core.i18n import number, percent
+from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.text.tokenization import cutters as cutter_tools
 from seqviz.experiments.text.tokenization import learned as own
 from seqviz.experiments.text.tokenization.vocabularies import ROLES, has_tokenizer
@@ -30,6 +31,7 @@ from seqviz.lessons.framework.show import Show
 TEXT = "AI and ML course is interesting and easy! 人工智能与机器学习这门课真有意思"
 SAMPLE = "the newest and lowest film"  # one line
 AMOUNTS = {"20": 20, "200": 200, "2000": 2000, "all": own.ALL}
+REVIEWS = 8_072  # labeled reviews for training
 COSTLY, FEW = 3, 4  # target: minimum tokens per character, minimum number of characters
 _PARTS = 20  # more than a text of 500 wide characters has
 _IDS = 60  # maximum number of ids listed
@@ -41,7 +43,13 @@ Values = Mapping[str, Any]
 
 def _parts(values: Values) -> float:
     """Return the number of figures that a text needs."""
-    return float(parts([display_width(grapheme) for grapheme in graphemes(values["text"])]))
+    text = text_of(values["text"], values["review"])
+    return float(parts([display_width(grapheme) for grapheme in graphemes(text)]))
+
+
+def text_of(typed: str, review: int) -> str:
+    """Return the typed text, or the review with a number from 1 in its place."""
+    return sentiment_split()[0].texts[review - 1] if review else typed
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,9 @@ class CuttersParams:
     view: str = view(("strips", "special"), "strips")
     text: str = text_input(TEXT, above=True, typed=True, when=on(view="strips"))
     strip: str = choice(cutter_tools.NAMES, "gpt2", menu=True, when=on(view="strips"))
+    review: int = slider(0, REVIEWS, 0, more=True, when=on(view="strips"))
+    special: str = choice(("added", "bare", *ROLES), "added", menu=True, more=True,
+                          when=on(view="strips"))  # fmt: skip
     part: int = step_slider(1, _PARTS, 1, within=_parts,
                         when=lambda v: v["view"] == "strips" and _parts(v) > 1)  # fmt: skip
 
@@ -61,8 +72,9 @@ def cutters(p: CuttersParams, show: Show) -> None:
     above = read_params("merges", MergesParams)
     learned = learned_above(above, show)
     names = cutter_tools.available_cutters()
-    cuts = show.run(cutter_tools.cut_by_all, p.text, names, learned, above.merges, name="cuts")
     chosen = p.strip if p.strip in names else "gpt2"
+    text = cutter_tools.inserted(text_of(p.text, p.review), chosen, p.special)
+    cuts = show.run(cutter_tools.cut_by_all, text, names, learned, above.merges, name="cuts")
     show.figure(cut_strips, cuts, chosen, p.part)
     cut = show.derive(cuts.of, chosen, name="cut")
     show.readouts(cut, "tokens", unknown_share="share_unknown")
@@ -71,12 +83,14 @@ def cutters(p: CuttersParams, show: Show) -> None:
     key = "both" if chinese > 0 and others > 0 else "one"
     show.note(
         f"cutters.{key}", name=show.option("strip", chosen), tokens=cut.tokens,
-        characters=len(p.text), chinese=chinese, others=others,
+        characters=len(text), chinese=chinese, others=others,
         times=chinese / others if key == "both" else float("nan"),
-        each=cut.tokens / len(p.text),
+        each=cut.tokens / len(text),
     )  # fmt: skip
-    say_back(p, cut, show)
-    say_ids(chosen, cut, show)
+    if p.review:
+        show.facts(sentiment_split()[0].described, p.review, note="cutters.review")
+    say_back(text, cut, show)
+    say_ids(chosen, cut, p.special, show)
     own, others_own = cutter_tools.special_typed(cuts, chosen)
     for key, tokens in (("special_read", own), ("special_plain", others_own)):
         if tokens:
@@ -90,14 +104,14 @@ def cutters(p: CuttersParams, show: Show) -> None:
     for gone in cutter_tools.missing():
         show.note("cutters.missing", name=show.option("strip", gone))
     bill(cuts, show)
-    each = cuts.of("gpt2").tokens / len(p.text)
-    reached = each >= COSTLY and len(p.text) >= FEW
-    show.target("costly", reached, each=each, characters=len(p.text))
+    each = cuts.of("gpt2").tokens / len(text)
+    reached = each >= COSTLY and len(text) >= FEW
+    show.target("costly", reached, each=each, characters=len(text))
 
 
-def say_back(p: CuttersParams, cut: Tokenization, show: Show) -> None:
+def say_back(text: str, cut: Tokenization, show: Show) -> None:
     """State whether decoding restores the text, and what is lost."""
-    if cut.back == p.text:
+    if cut.back == text:
         return show.note("cutters.back")
     lost = [show.words(f"lost.{name}") for name in cut.lost]
     show.note("cutters.lost", lost=show.words("lost.and").join(lost),
@@ -105,9 +119,17 @@ def say_back(p: CuttersParams, cut: Tokenization, show: Show) -> None:
               unknown=int(cut.unknown.sum()), share=cut.share_unknown)  # fmt: skip
 
 
-def say_ids(chosen: str, cut: Tokenization, show: Show) -> None:
-    """State the ids of the network's input."""
-    names, ids = cutter_tools.framed(chosen, cut)
+def say_ids(chosen: str, cut: Tokenization, special: str, show: Show) -> None:
+    """State the ids of the network's input, and what a change of the special tokens does."""
+    names, ids = show.derive(cutter_tools.framed, chosen, cut, special == "bare", name="framed")
+    if special != "added":
+        name, token = (
+            show.option("strip", chosen),
+            show.derive(cutter_tools.token_of, chosen, special, name="token"),
+        )
+        left_out = len(cutter_tools.framed(chosen, cut)[1]) - len(ids)
+        key = "bare" if special == "bare" else "inserted" if token else "no_role"
+        show.note(f"cutters.{key}", name=name, token=token, left_out=left_out)
     if not ids or min(ids) < -1 or max(ids) < 0:
         return show.note("cutters.no_ids", name=show.option("strip", chosen))
     some = ", ".join(str(item) if item >= 0 else "–" for item in ids[:_IDS])

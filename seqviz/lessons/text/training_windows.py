@@ -141,6 +141,8 @@ def _cut(p: WindowsOfTextParams, show: Show) -> None:
     show.figure(windows_of_text, result, pieces)
     show.readouts(result, "continued", "offset", "unread")
     show.facts(result.summary, note="windows", batch=p.batch)
+    x, y = (pieces[where[0, -1, -1]].replace(" ", "␣") for where in (result.x, result.y))
+    show.note("windows.symbols", sample=p.batch, steps=p.steps, x=x, y=y)
     other = WAYS[1 - WAYS.index(p.cutting)]
     try:
         beside = show.derive(cut, other, len(pieces), p.batch, p.steps, p.offset, name="beside")
@@ -199,7 +201,7 @@ def _onehot(p: WindowsOfTextParams, show: Show) -> None:
     step = min(p.step, len(pieces))
     show.figure(one_hot_rows, lookup_comparison, pieces, existing.names, step)
     show.readouts(lookup_comparison, "difference", "multiplications")
-    spelled = counts(phrase)
+    spelled = show.derive(counts, phrase, name="spelled")
     show.metrics(letters=str(spelled.letters), signs=str(spelled.signs))
     after = step % len(pieces) + 1
     token, other = (pieces[k - 1].replace(" ", "␣") for k in (step, after))

@@ -189,10 +189,10 @@ class NeighborsParams:
     looked_up: str = text_input("action", 40, above=True, when=on(view="words"))
     line: str = text_input("the dog bites the man", 200, above=True, when=on(view="pairs"))
     reordered: str = text_input("the man bites the dog", 200, above=True, when=on(view="pairs"))
-    method: str = choice(METHODS, "svd", when=on(view="words"))
+    method: str = choice((*METHODS, "cbow"), "svd", when=on(view="words"))
     narrow: int = stops((1, 2, 3, 5), 2, when=on(view="words"), more=True)
     wide: int = stops((5, 10, 20), 10, when=on(view="words"), more=True)
-    seed: int = seed(0, when=on(view="words", method="skipgram"))
+    seed: int = seed(0, when=on(view="words", method=("skipgram", "cbow")))
     mode: str = choice(MODES, "skipgram", when=on(view="pairs"))
     reach: int = slider(1, 5, 2, when=on(view="pairs"))
     pair: int = step_slider(1, 600, 3, when=on(view="pairs"), within=count_of_pairs)
@@ -220,12 +220,11 @@ def neighbors(p: NeighborsParams, show: Show) -> None:
 
 
 def vectors(p: NeighborsParams, window: int, name: str, show: Show) -> LearnedVectors:
-    """Return vectors, computed at once for SVD or trained on request for skip-gram."""
+    """Return vectors, computed at once for SVD or trained on request for word2vec."""
     if p.method == "svd":
         return show.run(counting.counted, window, name=name)
-    return show.job(
-        counting.skip_grams, name=name, window=window, seed=p.seed, so_far=(losses_so_far,)
-    )
+    train = counting.cbow if p.method == "cbow" else counting.skip_grams
+    return show.job(train, name=name, window=window, seed=p.seed, so_far=(losses_so_far,))
 
 
 def say_substitutes(show: Show) -> None:

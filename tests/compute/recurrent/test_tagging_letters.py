@@ -61,6 +61,22 @@ def test_shapes_and_parameters_match_torch(wiring):
     assert sum(array.size for array in arrays) == parameters(wiring, WIDTH, SYMBOLS, READ)
 
 
+@pytest.mark.parametrize(("wiring", "join"), [("sum", torch.add), ("product", torch.mul)])
+def test_joined_states_match_torch(wiring, join):
+    torch.manual_seed(1)
+    cells, read = torch.nn.GRU(3, 4, bidirectional=True), torch.randn(7, 2, 3)
+    layers = [weight.detach().numpy() for weight in cells.parameters()]
+    forward, backward = cells(read)[0].detach().split(4, -1)
+    result = states(wiring, layers, read.numpy())
+    np.testing.assert_allclose(result, join(forward, backward), atol=1e-5)
+    concatenated = states("bi", layers, read.numpy())
+    np.testing.assert_allclose(concatenated[..., :4], forward, atol=1e-5)
+    shapes = shapes_of(wiring, 4, 9, 3)
+    assert shapes[1:-2] == shapes_of("bi", 4, 9, 3)[1:-2]
+    assert sum(map(np.prod, shapes)) == parameters(wiring, 4, 9, 3)
+    assert shapes[-2] == (4, 4)
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_parameters_are_equal_across_wirings(task):
     symbols, size = len(known_symbols(task)) + 1, SIZES[task]

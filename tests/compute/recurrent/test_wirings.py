@@ -13,7 +13,16 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from seqviz.compute.recurrent.wirings import collapse as linear
 from seqviz.compute.recurrent.wirings import influence, step
-from seqviz.compute.recurrent.wirings.graph import CELLS, ENTER, READ, WIRINGS, WiringGraph
+from seqviz.compute.recurrent.wirings.graph import (
+    CELLS,
+    ENTER,
+    HISTORY,
+    PURPOSES,
+    READ,
+    WIRINGS,
+    WiringGraph,
+    suited,
+)
 from seqviz.compute.recurrent.wirings.notations import NOTATIONS, all_written, swapped
 from seqviz.compute.recurrent.wirings.order import orders, pieces
 from seqviz.core.errors import UserError
@@ -248,6 +257,53 @@ def test_influence_backward_half_at_last_step_covers_one_input():
         assert last.backward[-1] > 0
         assert ends.backward_read == (6, 6)
     assert influence.of_one("rnn", 1, False, "each", "ends").backward.size == 0
+
+
+@pytest.mark.parametrize("name", HISTORY)
+def test_past_networks_are_as_drawn(name):
+    item = influence.of_past(name)
+    assert item.as_drawn
+    assert item.inputs_of(3)[0] == (3 if name in ("jordan", "elman", "hochreiter") else 6)
+    years = [year for year, _ in HISTORY.values()]
+    assert years == sorted(years)
+
+
+def test_jordan_network_reads_its_last_output():
+    """Without the way back from the output, no earlier input matters; with it, all do."""
+    wiring = HISTORY["jordan"][1]
+    net, x = influence.network(wiring, 0), torch.randn(6, 2, influence.INPUT, dtype=torch.float64)
+    assert (influence.jacobian(net, x).abs().sum((1, 2, 4)) > 0).tril().sum() == 21
+    with torch.no_grad():
+        net.back.weight[:] = 0
+    alone = influence.jacobian(net, x).abs().sum((1, 2, 4)) > 0
+    np.testing.assert_array_equal(alone, np.eye(6, dtype=bool))
+    assert influence.parameters(wiring) == 3 * 8 + 8 + 2 * 8 + 8 * 2 + 2
+    elman = influence.parameters(HISTORY["elman"][1])
+    assert elman == 3 * 8 + 8 * 8 + 2 * 8 + 8 * 2 + 2
+
+
+def test_suited_follows_measured_influence():
+    influences = influence.of_all()
+    assert {purpose: suited(influences, purpose) for purpose in PURPOSES} == {
+        "tags": ("both",), "forecast": ("many_many", "stacked"), "review": ("many_one",),
+        "translation": ("encoder",), "caption": ("one_many",), "image": ("one_one",),
+    }  # fmt: skip
+    blind = [replace(item, norm=0 * item.norm) for item in influences]
+    assert suited(blind, "forecast") == suited(blind, "tags") == ()
+
+
+@pytest.mark.parametrize("executed", range(1, 15))
+def test_program_runs_line_by_line(small, executed):
+    first, states, outputs, done = small.program(executed)
+    assert [line.runs for line in (first, states, outputs, done)] == [
+        1, min(executed // 2, 6), min((executed - 1) // 2, 6), int(executed == 14)
+    ]  # fmt: skip
+    assert sum(line.runs for line in (first, states, outputs, done)) == executed
+    assert sum(line.is_last for line in (first, states, outputs, done)) == 1
+    if states.runs:
+        np.testing.assert_array_equal(states.value, small.h[states.runs])
+    if outputs.runs:
+        np.testing.assert_array_equal(outputs.value, small.y[outputs.runs - 1])
 
 
 def test_influence_of_page_wirings_matches_diagrams():

@@ -97,6 +97,32 @@ def test_skip_gram_gradients_match_autograd():
     torch.testing.assert_close(result[1], contexts.grad)
 
 
+def test_cbow_gradients_match_autograd():
+    """The input is the mean of the given words; -1 stands for none."""
+    random = torch.Generator().manual_seed(0)
+    words, contexts = (torch.randn(6, 4, generator=random).double() for _ in range(2))
+    batch, others = torch.tensor([[0, 1, 2], [-1, 2, 3], [5, -1, 0]]), torch.tensor([[3], [4], [1]])
+    loss, result = skip_gram._gradients(words, contexts, batch, others)
+    for table in (words, contexts):
+        table.requires_grad_()
+    w = torch.stack([words[[0, 1]].mean(0), words[2], words[5]])
+    c, n = contexts[batch[:, -1]], contexts[others[:, 0]]
+    each = -torch.log(torch.sigmoid((w * c).sum(1))) - torch.log(torch.sigmoid(-(w * n).sum(1)))
+    each.mean().backward()
+    assert loss == pytest.approx(float(each.detach().sum()))
+    torch.testing.assert_close(result[0], words.grad)
+    torch.testing.assert_close(result[1], contexts.grad)
+
+
+@pytest.mark.parametrize("window", [1, 2, 5])
+def test_contexts_hold_the_pairs_of_their_windows(window):
+    examples = windows.contexts(np.where(IDS == 2, -1, IDS), OF, window)
+    pairs = [(word, int(row[-1])) for row in examples for word in row[:-1].tolist() if word >= 0]
+    expected = windows.neighbors(np.where(IDS == 2, -1, IDS), OF, window)
+    assert Counter(pairs) == Counter(map(tuple, expected.tolist()))
+    assert (examples[:, -1] >= 0).all()
+
+
 def test_skip_gram_aligns_words_with_same_neighbors():
     """The same seed gives the same vectors."""
     draws = np.random.RandomState(0)

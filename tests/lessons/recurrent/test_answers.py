@@ -14,7 +14,7 @@ from seqviz.lessons.framework.output import Note
 from seqviz.lessons.recurrent.lesson import lesson
 
 SAID = {  # numbers of a reveal that a bench says at the settings of "Show it in the figure"
-    "wirings": ("0.0908",),
+    "wirings": ("0.091",),
     "tagging": ("19.1", "19.0", "0.187", "9.64"),
 }
 

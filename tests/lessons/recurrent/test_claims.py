@@ -11,14 +11,16 @@ import numpy as np
 import pytest
 
 from seqviz.compute.gates.encoding import END
+from seqviz.compute.recurrent.tagging.lac import WAYS
 from seqviz.compute.recurrent.wirings.collapse import collapse
 from seqviz.core.errors import UserError
 from seqviz.core.i18n import LANGUAGES, number, percent, sections
 from seqviz.core.units import unbroken
 from seqviz.data import precomputed
 from seqviz.data.chinese import bundled_words, reviews_split
-from seqviz.data.reviews import characters_split
+from seqviz.data.reviews import characters_split, sentiment_split
 from seqviz.experiments.recurrent.states import writing
+from seqviz.experiments.recurrent.tagging import letters
 from seqviz.experiments.recurrent.tagging.letters import (
     LEARNED_AHEAD,
     TASKS,
@@ -158,6 +160,53 @@ def test_bundled_words_match_dictionary_subset_and_caption(language):
     for part in ("35,000", "349,046", "421", percent(existing.differ / existing.tags)):
         assert part in caption
     assert "35,000" in sections("recurrent", language)["tagging_networks"]
+
+
+@each_language
+def test_prose_counts_held_out_texts_seen_in_training(language):
+    train, held = sentiment_split()
+    known = set(train.texts)
+    assert (len(held.texts), sum(text in known for text in held.texts)) == (2000, 1)
+    assert ("One of these reviews also occurs", "其中 1 条在训练评论里也出现过")[
+        LANGUAGES.index(language)
+    ] in sections("recurrent", language)["readout_notice"]
+    learned, tested = letters._sentences("spaces")
+    texts = {item.symbols for item in learned}
+    repeated = sum(item.symbols in texts for item in tested)
+    caption = " ".join(
+        str(item) for item in lesson.benches["tagging"].run({}, language, code=False).items
+    )
+    for count in (len(learned), len(tested), repeated):
+        assert f" {count:,} " in caption
+    texts = {item.symbols for item in letters._sentences("words")[0]}
+    assert not any(item.symbols in texts for item in letters._sentences("words")[1])
+
+
+# ---- a tagger that people use
+
+
+@each_language
+@pytest.mark.parametrize(("side", "tags"), [
+    ("right", "研 v-B → n-B 究 v-I → n-I 生 n-B → n-I"),
+    ("left", "生 n-B → v-I 命 n-I → n-B"),
+])  # fmt: skip
+def test_tagger_note_lists_changed_tags_and_joins_none(side, tags, language, lac):
+    """The tags come from seven texts, and 研究生命 is no word of any of them."""
+    visible = message("tagger", {"side": side}, language)
+    assert tags in visible.replace(",", "").replace("、", " ")
+    assert "研究生命/n" not in visible
+    assert "研究生/v" not in visible
+
+
+@each_language
+@pytest.mark.parametrize("way", WAYS)
+def test_tagger_gap_states_signed_difference_and_ends_in_points(way, language, lac):
+    gap = precomputed.result("lac_changes").more(way)
+    ends = [number(100 * value) for value in (gap.mean, gap.low, gap.high)]
+    visible = message("tagger", {"view": "counted", "way": way}, language)
+    wanted = ("{} percentage points", "{} 个百分点")[LANGUAGES.index(language)]
+    assert unbroken(wanted.format(ends[0])) in visible
+    assert f"{ends[1]}{(' to ', ' 到 ')[LANGUAGES.index(language)]}{ends[2]}" in visible
 
 
 def test_compared_counts_tags_changed_by_missing_words():

@@ -10,33 +10,90 @@ from seqviz.core.errors import UserError
 from seqviz.core.i18n import LANGUAGES, sections
 from seqviz.core.units import unbroken
 from seqviz.lessons.recurrent.lesson import lesson
-from tests.lessons import textbook_rows
+from tests.lessons import rows, textbook_rows
+from tests.lessons.rows import Row
 
-TAGS, COUNTED = {"view": "tags"}, {"view": "counted"}
+TAGS = {"view": "tags"}
 CRF = {**TAGS, "shown": "marginal"}
 LEFT = {"side": "left"}
 # row: values, what is said then, values at which it is not said
 ROWS = {
-    "0-24 1-21 3-21 mask the right": ({}, ("研究生命/n", unbroken("3 / 7")), LEFT),
-    "0-24 mask the left": (LEFT, ("研究生/v 命/n",), {}),
-    "0-24 not every sentence": ({"line": "我打车去商场"}, (unbroken("0 / 6"),), {}),
-    "0-26 1-22 both sides counted": (COUNTED, ("28.4%", "42.9%"), {**COUNTED, "way": "mean"}),
-    "0-23 1-20 3-22 layers": ({}, ("0.451", "0.704"), {"layer": 1}),
-    "1-18 2-13 tags": (TAGS, (unbroken("1.03 × 10⁻⁴"), "研究/v 生命/n 的/u 起源/n",
-    unbroken("79 / 86")),
-    CRF),
-    "1-18 by the CRF": (CRF, ("0.877",), TAGS),
-    "2-11 order, one": ({"line": "我打车去商场"}, ("我/r 打车/v 去/v 商场/n",),
-                        {"line": "我去商场打车"}),
-    "2-11 order, other": ({"line": "我去商场打车"}, ("我/r 去/v 商场/n 打车/v",),
-                          {"line": "我打车去商场"}),
-}  # fmt: skip
+    "0-24 1-21 3-21 mask the right": Row(
+        "tagger",
+        {},
+        {"side": "left"},
+        {"metric.tags_changed": ("3 / 7", "2 / 7"), "tagger.deleted.*.changed": (3, 2)},
+        (unbroken("3 / 7"), "v-B → n-B"),
+    ),
+    "0-24 mask the left": Row(
+        "tagger",
+        {"side": "left"},
+        {},
+        {"metric.tags_changed": ("2 / 7", "3 / 7"), "metric.tags_changed_many": (0.4287, 0.2845)},
+        (unbroken("2 / 7"), "n-I → n-B"),
+    ),
+    "0-24 not every sentence": Row(
+        "tagger",
+        {"line": "我打车去商场"},
+        {},
+        {"metric.tags_changed": ("0 / 6", "3 / 7")},
+        (unbroken("0 / 6"),),
+    ),
+    "0-26 1-22 both sides counted": Row(
+        "tagger",
+        {"view": "counted"},
+        {"view": "counted", "way": "mean"},
+        {"metric.without_right": (0.2845, 0.9647), "metric.without_left": (0.4287, 0.9888)},
+        ("28.4%", "42.9%"),
+    ),
+    "0-23 1-20 3-22 layers": Row(
+        "tagger",
+        {},
+        {"layer": 1},
+        {"tagger.moved.forward": (0.4514, 0.0), "tagger.moved.backward": (0.704, 0.5402)},
+        ("0.451", "0.704"),
+    ),
+    "1-18 2-13 tags": Row(
+        "tagger",
+        {"view": "tags"},
+        {"view": "tags", "shown": "marginal"},
+        {"tagger.least_*.share": (0.0001033, 0.8771)},
+        (unbroken("1.03 × 10⁻⁴"), "研究/v 生命/n 的/u 起源/n", unbroken("79 / 86")),
+    ),
+    "1-18 by the CRF": Row(
+        "tagger",
+        {"view": "tags", "shown": "marginal"},
+        {"view": "tags"},
+        {"tagger.least_*.share": (0.8771, 0.0001033)},
+        ("0.877",),
+    ),
+    "2-11 order, one": Row(
+        "tagger",
+        {"line": "我打车去商场"},
+        {"line": "我去商场打车"},
+        {"tagger.deleted.same.whole": ("我/r 打车/v 去/v 商场/n", "我/r 去/v 商场/n 打车/v")},
+        ("我/r 打车/v 去/v 商场/n",),
+    ),
+    "2-11 order, other": Row(
+        "tagger",
+        {"line": "我去商场打车"},
+        {"line": "我打车去商场"},
+        {"tagger.deleted.same.whole": ("我/r 去/v 商场/n 打车/v", "我/r 打车/v 去/v 商场/n")},
+        ("我/r 去/v 商场/n 打车/v",),
+    ),
+}
 message = partial(textbook_rows.said, lesson, "tagger")
 
 
 @textbook_rows.each(ROWS)
 def test_row_is_live(row, language, lac):
-    textbook_rows.live(lesson, ("tagger", *ROWS[row]), language)
+    rows.moves(lesson, ROWS[row], language)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_row_fails_with_a_frozen_answer(row, lac):
+    """The numbers stay where no result changes: none of them repeats a control."""
+    assert rows.echoes(lesson, ROWS[row]) == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

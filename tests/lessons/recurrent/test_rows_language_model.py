@@ -15,62 +15,193 @@ from seqviz.core.i18n import LANGUAGES, Text, sections
 from seqviz.core.units import unbroken
 from seqviz.data import precomputed
 from seqviz.experiments.recurrent.states import readouts, writing
+from seqviz.experiments.recurrent.states.tied_words import compare_tied
 from seqviz.experiments.recurrent.tagging.lac import lac_changes
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.lessons.recurrent.lesson import lesson
 from seqviz.models.pretrained import load
-from tests.lessons import textbook_rows
+from tests.lessons import rows, textbook_rows
+from tests.lessons.rows import Row
 from tools import measure_trainings
 
 OWN, FREE, TIED, READOUTS, PADDING = (
     {"view": item} for item in ("own", "free", "tied", "readouts", "padding")
 )
 ROWS = {
-    "1-13": ("writing", {}, (("gives “a” the most, 13.3%", "给“a”的概率最大，为 13.3%"),),
-             {"upto": 26}),
-    "1-14": ("writing", {}, (unbroken("log₂ P = −119"), "4.06"), {"text_read": "The flights"}),
-    "1-15 cross-entropy": ("writing", {}, ("4.28", "−log₂"), {"upto": 24}),
-    "1-15 teacher forcing": ("writing", OWN, (
-        (unbroken("1.96 bits each after the text (teacher forcing), 8.01"),
-         unbroken("每个 1.96 比特，读自己写的字符时每个 8.01")),),
-                             {**OWN, "upto": 40}),
-    "1-15 many": ("writing", FREE, (unbroken("2.19 ± 0.17"), unbroken("7.73 ± 0.38"), "4.39"),
-                  {**FREE, "reader": "lstm"}),
-    "1-16": ("writing", TIED, ("7,813,632", "8,238,906", "48.7%"), {**TIED, "tied_symbols": 82}),
-    "1-16 characters": ("writing", {**TIED, "tied_symbols": 82}, ("4.8%", "246,418"), TIED),
-    "1-17": ("writing", {**OWN, "heat": 1.0}, (("seed 1", "种子 1"), "ay doesn"),
-             {**OWN, "heat": 1.0, "draws": 2}),
-    "1-17 end": ("writing", {**OWN, "upto": 59}, (("the whole text", "读完全文"),), OWN),
-    "1-19": ("readout", {}, ("87.1%", "“not”", "42.9%"), {"without": 1}),
-    "1-19 last": ("readout", READOUTS, ("81.6%", "80.6%"), {**READOUTS, "least": 30}),
-    "1-22 concat": ("readout", READOUTS, (("both ends, concatenated", "两端拼接 +0.1"),),
-                    {**READOUTS, "combine": "both_sum"}),
-    "1-22 mean": ("readout", {**READOUTS, "combine": "both_mean"},
-                  (("same answer on 2,000 of 2,000", "2,000 条评论中的 2,000 条"),), READOUTS),
-    "3-23 swap": ("writing", {"reader": "lstm"}, (("the LSTM gives", "LSTM 给"),), {}),
-    "padding": ("readout", PADDING, ("70.3%", "81.8%", "12.4%"), {**PADDING, "pads": 0}),
-    "padding packed": ("readout", {**PADDING, "pads": 0}, (("difference 0", "差为 0"),), PADDING),
-    "padding zeros": ("readout", {**PADDING, "pad_as": "zeros", "pads": 40}, ("74.7%",), PADDING),
-    "3-23 D-23 RNNModel": ("writing", {"view": "tied"}, ("282,194", "(58, 82)", "6.37"),
-                           {"view": "tied", "wrapped": "lstm"}),
-}  # fmt: skip
+    "1-13": Row(
+        "writing",
+        {},
+        {"upto": 26},
+        {"writing.letter.chance": (0.1328, 0.3689)},
+        (("gives “a” the most, 13.3%", "给“a”的概率最大，为 13.3%"),),
+    ),
+    "1-14": Row(
+        "writing",
+        {},
+        {"text_read": "The flights"},
+        {"writing.*.read:total": (-119.2, -21.95), "metric.perplexity_read": (4.058, 3.988)},
+        (unbroken("log₂ P = −119"), "4.06"),
+    ),
+    "1-15 cross-entropy": Row(
+        "writing",
+        {},
+        {"upto": 24},
+        {"writing.letter.bits": (4.279, 0.7198), "writing.letter.rank": (8, 1)},
+        ("4.28", "−log₂"),
+    ),
+    "1-15 teacher forcing": Row(
+        "writing",
+        {"view": "own"},
+        {"view": "own", "upto": 40},
+        {"metric.loss_forced": (1.958, 1.774), "metric.loss_free": (8.01, 7.097)},
+        (
+            (
+                unbroken("1.96 bits each after the text (teacher forcing), 8.01"),
+                unbroken("每个 1.96 比特，读自己写的字符时每个 8.01"),
+            ),
+        ),
+    ),
+    "1-15 many": Row(
+        "writing",
+        {"view": "free"},
+        {"view": "free", "reader": "lstm"},
+        {"writing.steps.forced": (2.194, 2.309)},
+        (unbroken("2.19 ± 0.17"), unbroken("7.73 ± 0.38"), "4.39"),
+    ),
+    "1-16": Row(
+        "writing",
+        {"view": "tied"},
+        {"view": "tied", "tied_symbols": 82},
+        {
+            "metric.all_tied": (4036000.0, 109600.0),
+            "metric.all_untied": (7943000.0, 120100.0),
+            "metric.saved": (0.4918, 0.08736),
+        },
+        ("4,036,410", "7,943,226", "49.2%"),
+    ),
+    "1-16 perplexity": Row(
+        "writing",
+        {"view": "tied"},
+        {"view": "tied", "tied_units": 32},
+        {"metric.perplexity_tied": (58.77, 82.26), "metric.perplexity_untied": (60.35, 77.57)},
+        ("58.8", "60.4"),
+    ),
+    "1-16 characters": Row(
+        "writing",
+        {"view": "tied", "tied_symbols": 82},
+        {"view": "tied"},
+        {"metric.saved": (0.08736, 0.4918)},
+        ("8.7%",),
+    ),
+    "1-17": Row(
+        "writing",
+        {"view": "own", "heat": 1.0},
+        {"view": "own", "heat": 1.0, "draws": 2},
+        {
+            "writing.own.own": (
+                "ay doesn't doesn't memorable people acting econon's are excu",
+                "ho cat banned the movie, the film' that ''nebblin's funny re",
+            ),
+            "metric.loss_free": (8.286, 7.482),
+        },
+        (("seed 1", "种子 1"), "ay doesn"),
+    ),
+    "1-17 end": Row(
+        "writing",
+        {"view": "own", "upto": 59},
+        {"view": "own", "upto": 59, "text_read": "The film"},
+        {"writing.end.own": ("⏎", " is a strange of the story and start of the story and start ")},
+        (("the whole text", "读完全文"),),
+    ),
+    "1-19": Row(
+        "readout",
+        {},
+        {"without": 1},
+        {"metric.positive_rest": (0.8707, 0.4514), "readout.without.rest": (0.8707, 0.4514)},
+        ("87.1%", "“not”", "42.9%"),
+    ),
+    "1-19 last": Row(
+        "readout",
+        {"view": "readouts"},
+        {"view": "readouts", "least": 30},
+        {"metric.right_last:share": (0.816, 0.7721), "metric.right_both:share": (0.817, 0.7633)},
+        ("81.6%", "80.6%"),
+    ),
+    "1-22 concat": Row(
+        "readout",
+        {"view": "readouts"},
+        {"view": "readouts", "combine": "both_sum"},
+        {"metric.right_both:share": (0.817, 0.82)},
+        (("both ends, concatenated", "两端拼接 +0.1"),),
+    ),
+    "1-22 mean": Row(
+        "readout",
+        {"view": "readouts", "combine": "both_mean"},
+        {"view": "readouts", "combine": "both_product"},
+        {"metric.right_both:share": (0.82, 0.8155)},
+        (("same answer on 2,000 of 2,000", "2,000 条评论中的 2,000 条"),),
+    ),
+    "3-23 swap": Row(
+        "writing",
+        {"reader": "lstm"},
+        {},
+        {"metric.loss_read": (2.107, 2.021), "writing.letter.chance": (0.1485, 0.1328)},
+        (("the LSTM gives", "LSTM 给"),),
+    ),
+    "padding": Row(
+        "readout",
+        {"view": "padding"},
+        {"view": "padding", "pads": 0},
+        {"metric.right_padded:share": (0.7035, 0.818), "metric.positive_padded": (0.1238, 0.4292)},
+        ("70.3%", "81.8%", "12.4%"),
+    ),
+    "padding packed": Row(
+        "readout",
+        {"view": "padding", "pads": 0},
+        {"view": "padding"},
+        {"metric.positive_padded": (0.4292, 0.1238)},
+        (("difference 0", "差为 0"),),
+    ),
+    "padding zeros": Row(
+        "readout",
+        {"view": "padding", "pad_as": "zeros", "pads": 40},
+        {"view": "padding"},
+        {"metric.right_padded:share": (0.747, 0.7035)},
+        ("74.7%",),
+    ),
+    "3-23 D-23 RNNModel": Row(
+        "writing",
+        {"view": "tied"},
+        {"view": "tied", "wrapped": "lstm"},
+        {"writing.wrapped.model:parameters": (91986.0, 119122.0)},
+        ("(58, 82)", "91,986", "6.36"),
+    ),
+}
 message = partial(textbook_rows.said, lesson)
 
 
 @textbook_rows.each(ROWS)
 def test_row_is_live(row, language):
-    textbook_rows.live(lesson, ROWS[row], language)
+    rows.moves(lesson, ROWS[row], language)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_row_fails_with_a_frozen_answer(row):
+    """The numbers stay where no result changes: none of them repeats a control."""
+    assert rows.echoes(lesson, ROWS[row]) == []
 
 
 def test_default_results_are_shipped_and_small():
     calls = [call for name in ("writing", "readout")
              for call in measure_trainings.calls(lesson.benches[name])]  # fmt: skip
-    assert {function for function, _ in calls} == {writing.run_on, readouts.compare_readouts}
-    assert len(calls) == 3  # either cell writes and is read by the other
+    assert {function for function, _ in calls} == {
+        writing.run_on, compare_tied, readouts.compare_readouts
+    }  # fmt: skip
+    assert len(calls) == 4  # either cell writes and is read by the other
     sizes = {item["call"]: precomputed.FOLDER / item["file"]
              for item in json.loads((precomputed.FOLDER / "index.json").read_text())}  # fmt: skip
     for function, keywords in calls:
-        assert sizes[precomputed.call_name(function, keywords)].stat().st_size < 30_000
+        assert sizes[precomputed.call_name(function, keywords)].stat().st_size < 60_000
 
 
 @pytest.mark.parametrize("temperature", writing.TEMPERATURES)

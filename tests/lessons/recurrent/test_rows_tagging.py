@@ -18,34 +18,106 @@ from seqviz.data import precomputed
 from seqviz.experiments.recurrent.tagging.letters import TASKS, tag_text
 from seqviz.lessons.recurrent.lesson import lesson
 from seqviz.lessons.recurrent.letter_tagging import CHINESE, ENGLISH, compare_taggers, train_taggers
-from tests.lessons import textbook_rows
+from tests.lessons import rows, textbook_rows
+from tests.lessons.rows import Row
 
 AHEAD, LETTERS = {"view": "ahead"}, {"view": "letters"}
 TASK = {"task": "words"}
-CUT, YOURS = {**AHEAD, **TASK}, {**LETTERS, **TASK}
-SHORT = {**YOURS, "chinese": "很好。"}
+YOURS = {**LETTERS, **TASK}
 ROWS = {
-    "0-23": ({}, (("two layers", "两层"), ("in each layer", "两层每层"),), AHEAD),
-    "0-24": ({**CUT, "ahead": 1},
-             (("get 12.3 of 100 wrong (mean of 3 seeds)", "标错 12.3 个（3 个种子平均）"), "14.4"),
-             {**CUT, "ahead": 0}),
-    "0-24 which outputs": ({**YOURS, "ahead": 0}, (("cut 0 ahead, 2", "0 个字符时 2 个"),),
-                           {**YOURS, "ahead": 1}),
-    "0-26": (TASK, (("6.06 fewer", "少 6.06 个"), ("E ends", "E 词尾")), {}),
-    "1-18": (YOURS, (("下 at 4 (S → B)", "第 4 个字符“下”（S → B）"),), SHORT),
-    "1-18 bars": (YOURS, ("0.235", ("is B.", "的标签是 B")),
-                  {**YOURS, "letter": 5}),
-    "1-20": (TASK, (("difference of 0.334 is not shown", "相差 0.334 个，不能说明"),), {}),
-    "1-21": ({}, (("32 in each direction", "双向每个方向 32 个"),), AHEAD),
-    "2-13": (LETTERS, (("41 letters. Wrong:", "共 41 个字符，标错的有"),), {}),
-    "3-14": (YOURS, ("6.80", "1.20", unbroken("L⟨4⟩ = 1.45")), SHORT),
-}  # fmt: skip
+    "0-23": Row(
+        "tagging",
+        {},
+        {"task": "words"},
+        {"metric.wrong_two": (18.95, 18.13), "metric.wrong_uni": (19.14, 18.46)},
+        (("two layers", "两层"), ("in each layer", "两层每层")),
+    ),
+    "0-24": Row(
+        "tagging",
+        {"view": "ahead", "task": "words", "ahead": 1},
+        {"view": "ahead", "task": "words", "ahead": 0},
+        {"metric.wrong_ahead": (12.3, 18.53), "metric.wrong_cut": (14.39, 24.42)},
+        (("get 12.3 of 100 wrong (mean of 3 seeds)", "标错 12.3 个（3 个种子平均）"), "14.4"),
+    ),
+    "0-24 which outputs": Row(
+        "tagging",
+        {"view": "letters", "task": "words", "ahead": 0},
+        {"view": "letters", "task": "words", "ahead": 1},
+        {"tagging.letters.cut": (2, 0)},
+        (("cut 0 ahead, 2", "0 个字符时 2 个"),),
+    ),
+    "0-26": Row(
+        "tagging",
+        {"task": "words"},
+        {},
+        {"metric.wrong_bi": (12.4, 9.641), "metric.wrong_uni": (18.46, 19.14)},
+        (("6.06 fewer", "少 6.06 个"), ("E ends", "E 词尾")),
+    ),
+    "1-18": Row(
+        "tagging",
+        {"view": "letters", "task": "words"},
+        {"view": "letters", "task": "words", "chinese": "很好。"},
+        {"tagging.letters.uni": (5, 0)},
+        (("下 at 4 (S → B)", "第 4 个字符“下”（S → B）"),),
+    ),
+    "1-18 bars": Row(
+        "tagging",
+        {"view": "letters", "task": "words"},
+        {"view": "letters", "task": "words", "letter": 5},
+        {"tagging.loss.uni": (0.2355, 0.6931), "tagging.loss.bi": (0.9155, 0.9844)},
+        ("0.235", ("is B.", "的标签是 B")),
+    ),
+    "1-20": Row(
+        "tagging",
+        {"task": "words"},
+        {},
+        {"metric.wrong_two": (18.13, 18.95)},
+        (("difference of 0.334 is not shown", "相差 0.334 个，不能说明"),),
+    ),
+    "1-21": Row(
+        "tagging",
+        {"task": "words", "joined": "sum"},
+        {"task": "words", "joined": "product"},
+        {
+            "tagging.joined_*.difference:sentences.mean": (0.3415, 0.2677),
+            "metric.wrong_joined": (12.63, 12.55),
+        },
+        ("12.6", "0.342"),
+    ),
+    "1-21 English": Row(
+        "tagging",
+        {"joined": "product"},
+        {"joined": "sum"},
+        {"metric.wrong_joined": (10.51, 9.61)},
+        ("10.5", "0.840"),
+    ),
+    "2-13": Row(
+        "tagging",
+        {"view": "letters"},
+        {"view": "letters", "english": "The end."},
+        {"tagging.letters.letters": (41, 6), "tagging.letters.uni": (11, 1)},
+        (("41 letters. Wrong:", "共 41 个字符，标错的有"),),
+    ),
+    "3-14": Row(
+        "tagging",
+        {"view": "letters", "task": "words"},
+        {"view": "letters", "task": "words", "chinese": "很好。"},
+        {"metric.loss_uni": (6.801, 0.4519), "metric.loss_bi": (1.203, 0.1045)},
+        ("6.80", "1.20", unbroken("L⟨4⟩ = 1.45")),
+    ),
+}
 message = partial(textbook_rows.said, lesson, "tagging")
 
 
 @textbook_rows.each(ROWS)
 def test_row_is_live(row, language):
-    textbook_rows.live(lesson, ("tagging", *ROWS[row]), language)
+    rows.moves(lesson, ROWS[row], language)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_row_fails_with_a_frozen_answer(row):
+    """The numbers stay where no result changes: none of them repeats a control."""
+    assert rows.echoes(lesson, ROWS[row]) == []
 
 
 @pytest.mark.parametrize("task", TASKS)

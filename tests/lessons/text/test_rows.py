@@ -17,74 +17,314 @@ from seqviz.experiments.text.tokenization import learned as own
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.lessons.text.lesson import lesson
 from seqviz.lessons.text.tokenization import SAMPLE, TEXT
-from tests.lessons import textbook_rows
+from tests.lessons import rows, textbook_rows
+from tests.lessons.rows import Row
 
-ENGLISH = "AI and ML course is interesting and easy!"
-S0 = "101, 9932, 1998, 19875, 2607, 2003, 5875, 1998, 3733, 999, 102"
-COURSE, JOINED = "This course is interesting", "Thiscourseisinteresting"
-SPECIAL, WINDOW, COUNTS, HOT = (
-    {"view": item} for item in ("special", "window", "counts", "onehot")
-)
-PAIRS, ANALOGY, NEAR, MANY = ({"view": item} for item in ("pairs", "analogy", "near", "many"))
-COMPRESSION = {"view": "compression"}
-SEQUENTIAL, RANDOM = {"cutting": "sequential"}, {"cutting": "random"}
-REVIEW = "A wonderful film, warm and funny."
-NO_LETTERS = {**COUNTS, "line": "人工智能"}
+WINDOW, COUNTS, HOT = ({"view": item} for item in ("window", "counts", "onehot"))
 ROWS = {
-    "0-06 label": ("ids", {"opinion": REVIEW},
-                   (("“Positive” goes from 100.0%", "“正面”的概率原为 100.0%"),), {}),
-    "0-06 tokens": ("cutters", {"text": REVIEW}, (("8 tokens", "8 个词元"),), {}),
-    "0-07": ("ids", WINDOW, ("from, her, ##s, she, you, had, an, were, but, be, this",),
-             {**WINDOW, "first": 3000}),
-    "0-08": ("cutters", SPECIAL, ("[UNK]", "[CLS]", "[SEP]", "[MASK]"), {}),
-    "0-08 id": ("ids", {**WINDOW, "find": "103"}, ("[MASK]", ("with id 103", "编号 103")), WINDOW),
-    "0-09": ("cutters", {"text": ENGLISH, "strip": "wordpiece"}, (S0,), {"strip": "wordpiece"}),
-    "0-09 Chinese": ("cutters", {"strip": "words"},
-                     (("26 tokens for 58", "58 个字符切成 26 个词元"),), {"strip": "characters"}),
-    "0-10": ("ladder", {}, ("una ##ffa ##ble",), {"word": "playing"}),
-    "0-11 map": ("map", {}, ("0.644", "0.748", "queen"), {"across": "boy man"}),
-    "0-11 cosine": ("map", {**NEAR, "centered": False}, ("0.824", "prince"), NEAR),
-    "0-11 analogy": ("map", ANALOGY, ("queen", "0.810", "0.843"),
-                     {**ANALOGY, "question": "uncle - man + woman"}),
-    "0-12": ("windows", HOT, (("the cosine is 0.", "余弦相似度是 0。"),), {**HOT, "phrase": "aa"}),
-    "0-13 skip-gram": ("neighbors", PAIRS, ("14",), {**PAIRS, "reach": 1}),
-    "0-13 CBOW": ("neighbors", {**PAIRS, "mode": "cbow"}, ("the, dog, the, man", "bites"), PAIRS),
-    "0-13 vectors": ("neighbors", {}, ("thriller", "sequences", "effects"), {"looked_up": "music"}),
-    "0-14": ("reading", {}, ("0.966", "0.757", "1.000"),
-             {"second_text": "The bank of the stream is steep."}),
-    "0-14 many": ("reading", MANY, ("98%", "0.848", "0.716", "91%"), {**MANY, "layer": 2}),
-    "3-04": ("windows", {**HOT, "step": 3}, ("x⟨3⟩", unbroken("Tₓ = 26")), HOT),
-    "3-05": ("windows", NO_LETTERS, (("Nothing is left", "一个也没有留下"),),
-             {**NO_LETTERS, "clean": False}),
-    "3-06": ("windows", {**COUNTS, "counted_by": "character"}, ("“␣”",), COUNTS),
-    "3-07": ("windows", COUNTS, ("6,258", "11.9%"), {**COUNTS, "min_freq": 2}),
-    "3-08": ("windows", HOT, ("56", ("components", "个分量")), {**HOT, "width": 5}),
-    "3-09": ("windows", RANDOM, (("0 of the 4", "有 0 个正好"),), SEQUENTIAL),
-    "3-10": ("windows", SEQUENTIAL, (("4 of the 4", "有 4 个正好"),), RANDOM),
-    "4-33": ("cutters", {"text": "Let us encode this sentence"}, ("5756, 514, 37773, 428, 6827",),
-             {"text": "Hello,"}),
-    "D-17": ("neighbors", {**PAIRS, "line": "狗咬人"}, ("人 咬 狗", "6"), PAIRS),
-    "D-60": ("ladder", {"word": "playing"}, ("[2652]",), {"word": "embeddings"}),
-    "D-60 interesting": ("ladder", {"word": "interesting"}, ("[5875]",), {}),
-    "D-61": ("windows", HOT, (("23 letters, 26 signs", "23 个字母；连空格和标点共 26 个字符"),),
-             {**HOT, "phrase": "This course"}),
-    "D-61 strip": ("cutters", {"text": COURSE, "strip": "characters"},
-                   (("26 tokens for 26", "26 个字符切成 26 个词元"),),
-                   {"text": JOINED, "strip": "characters"}),
-    "D-65": ("cutters", SPECIAL, ("<|endoftext|>", "<|im_start|>", "[BOS]"), {}),
-    "D-90": ("merges", COMPRESSION, (("editorials", "社论"),), {"corpus": "toy", **COMPRESSION}),
-    "D-90 counts": ("windows", COUNTS, ("11.9%",), HOT),
-    "D-92": ("ids", WINDOW, (("Ids 2013 to 2023", "编号 2013 到 2023"),), {**WINDOW, "first": 9}),
-    "hello": ("cutters", {"text": "Hello,"}, ("[15496, 11]",), {}),
-    "minbpe": ("merges", {"corpus": "minbpe"}, ("[258, 100, 258, 97, 99]",),
-               {"corpus": "minbpe", "merges": 2}),
-    "Chinese": ("cutters", {}, ("8.66", "2.06"), {"strip": "bytes"}),
-}  # fmt: skip
+    "0-06 corpus": Row(
+        "cutters",
+        {"strip": "wordpiece", "review": 1},
+        {"strip": "wordpiece", "review": 2},
+        {"metric.tokens": (45, 18), "cutters.review.*.label": (1, 0)},
+        (("Review 1 of 8,072", "共 8,072 条"), ("label 1", "标签为 1"), "2025, 2069, 2024"),
+    ),
+    "0-06 label": Row(
+        "ids",
+        {"opinion": "A wonderful film, warm and funny."},
+        {},
+        {"ids.same.trained": (0.9999, 0.9067)},
+        (("“Positive” goes from 100.0%", "“正面”的概率原为 100.0%"),),
+    ),
+    "0-06 tokens": Row(
+        "cutters",
+        {"text": "A wonderful film, warm and funny."},
+        {},
+        {"metric.tokens": (8, 43)},
+        (("8 tokens", "8 个词元"),),
+    ),
+    "0-07": Row(
+        "ids",
+        {"view": "window"},
+        {"view": "window", "first": 3000},
+        {"ids.window.token": ("from", "paris"), "ids.window.beside": (0.2, 0.0569)},
+        ("from, her, ##s, she, you, had, an, were, but, be, this",),
+    ),
+    "0-08 inserted": Row(
+        "cutters",
+        {"strip": "wordpiece", "special": "hidden"},
+        {"strip": "wordpiece"},
+        {"cutters.ids.count": (28, 27)},
+        ("101, 103, 9932", "[MASK]"),
+    ),
+    "0-08 removed": Row(
+        "cutters",
+        {"strip": "wordpiece", "special": "bare"},
+        {"strip": "wordpiece"},
+        {"cutters.ids.count": (25, 27), "cutters.ids.first": ("ai", "[CLS]")},
+        (("2 ids fewer", "少 2 个"), "[9932, 1998"),
+    ),
+    "0-08 id": Row(
+        "ids",
+        {"view": "window", "find": "103"},
+        {"view": "window"},
+        {"metric.matches": (3, 30522)},
+        ("[MASK]", ("with id 103", "编号 103")),
+    ),
+    "0-09": Row(
+        "cutters",
+        {"strip": "wordpiece", "text": "AI and ML course is interesting and easy!"},
+        {"strip": "wordpiece"},
+        {"cutters.ids.count": (11, 27), "metric.tokens": (9, 25)},
+        ("101, 9932, 1998, 19875, 2607, 2003, 5875, 1998, 3733, 999, 102",),
+    ),
+    "0-09 Chinese": Row(
+        "cutters",
+        {"strip": "words"},
+        {"strip": "characters"},
+        {"metric.tokens": (26, 58)},
+        (("26 tokens for 58", "58 个字符切成 26 个词元"),),
+    ),
+    "0-10": Row(
+        "ladder",
+        {},
+        {"word": "playing"},
+        {"metric.lookups": (12, 1), "ladder.all.pieces": ("una ##ffa ##ble", "playing")},
+        ("una ##ffa ##ble",),
+    ),
+    "0-11 map": Row(
+        "map",
+        {},
+        {"across": "boy man"},
+        {"map.axes.x": (0.644, 1.016), "metric.slant": (-0.07781, -0.1408)},
+        ("0.644", "0.748", "queen"),
+    ),
+    "0-11 cosine": Row(
+        "map",
+        {"view": "near", "centered": False},
+        {"view": "near"},
+        {"metric.top": (0.8237, 0.7778), "metric.between": (0.2772, 0.06664)},
+        ("0.824", "prince"),
+    ),
+    "0-11 analogy": Row(
+        "map",
+        {"view": "analogy"},
+        {"view": "analogy", "question": "uncle - man + woman"},
+        {"metric.left_out": ("queen", "niece"), "analogy.*.cosine": (0.843, 0.8833)},
+        ("queen", "0.810", "0.843"),
+    ),
+    "0-12": Row(
+        "windows",
+        {"view": "onehot"},
+        {"view": "onehot", "phrase": "aa"},
+        {"windows.onehot.cosine": (0.0, 1.0), "windows.onehot.size": (14, 2)},
+        ((unbroken("at t = 2 is 0."), "余弦相似度是 0。"),),
+    ),
+    "0-13 skip-gram": Row(
+        "neighbors",
+        {"view": "pairs"},
+        {"view": "pairs", "reach": 1},
+        {"metric.pairs_in_all": ("14", "8")},
+        ("14",),
+    ),
+    "0-13 CBOW": Row(
+        "neighbors",
+        {"view": "pairs", "mode": "cbow"},
+        {"view": "pairs"},
+        {"metric.pairs_in_all": ("5", "14"), "pairs.given": ("the, dog, the, man", "dog")},
+        ("the, dog, the, man", "bites"),
+    ),
+    "0-13 vectors": Row(
+        "neighbors",
+        {},
+        {"looked_up": "music"},
+        {
+            "neighbors.words.near": (
+                "thriller, horror, flick, movies",
+                "style, pop, business, narrative",
+            ),
+            "neighbors.words.count": (198, 93),
+        },
+        ("thriller", "sequences", "effects"),
+    ),
+    "0-14": Row(
+        "reading",
+        {},
+        {"second_text": "The bank of the stream is steep."},
+        {"metric.layer_input": (0.9662, 0.9581), "metric.layer_last": (0.7571, 0.9168)},
+        ("0.966", "0.757", "1.000"),
+    ),
+    "0-14 many": Row(
+        "reading",
+        {"view": "many"},
+        {"view": "many", "layer": 2},
+        {"metric.told:share": (0.98, 0.9), "reading.many.same": (0.8481, 0.9118)},
+        ("98%", "0.848", "0.716", "91%"),
+    ),
+    "3-04": Row(
+        "windows",
+        {"view": "onehot"},
+        {"view": "onehot", "phrase": "Hello"},
+        {"windows.onehot.tokens": (26, 5), "windows.onehot.size": (14, 5)},
+        ("x⟨1⟩", unbroken("Tₓ = 26")),
+    ),
+    "3-04 targets": Row(
+        "windows",
+        {},
+        {"batch": 1},
+        {"windows.symbols.x": ("e", "a"), "windows.symbols.y": ("n", "l")},
+        ((unbroken("T_x = T_y = 5"), unbroken("T_x = T_y = 5")), "y⁽ⁱ⁾⟨t⟩"),
+    ),
+    "3-05": Row(
+        "windows",
+        {"view": "counts", "line": "人工智能"},
+        {"view": "counts", "line": "人工智能", "clean": False},
+        {"metric.vocabulary": (6258, 6550)},
+        (("Nothing is left", "一个也没有留下"),),
+    ),
+    "3-06": Row(
+        "windows",
+        {"view": "counts", "counted_by": "character"},
+        {"view": "counts"},
+        {"windows.counts.first": ("␣", "the"), "metric.vocabulary": (28, 6258)},
+        ("“␣”",),
+    ),
+    "3-07": Row(
+        "windows",
+        {"view": "counts"},
+        {"view": "counts", "min_freq": 2},
+        {"metric.vocabulary": (6258, 13304), "metric.unknown_held": (0.119, 0.06119)},
+        ("6,258", "11.9%"),
+    ),
+    "3-08": Row(
+        "windows",
+        {"view": "onehot"},
+        {"view": "onehot", "width": 5},
+        {"metric.multiplications": (56, 70)},
+        ("56", ("components", "个分量")),
+    ),
+    "3-09": Row(
+        "windows",
+        {"cutting": "random"},
+        {"cutting": "sequential"},
+        {"metric.continued": ((0, 4), (4, 4))},
+        (("0 of the 4", "有 0 个正好"),),
+    ),
+    "3-10": Row(
+        "windows",
+        {"cutting": "sequential"},
+        {"cutting": "random"},
+        {"metric.continued": ((4, 4), (0, 4))},
+        (("4 of the 4", "有 4 个正好"),),
+    ),
+    "4-33": Row(
+        "cutters",
+        {"text": "Let us encode this sentence"},
+        {"text": "Hello,"},
+        {"cutters.ids.ids": ("5756, 514, 37773, 428, 6827", "15496, 11")},
+        ("5756, 514, 37773, 428, 6827",),
+    ),
+    "D-17": Row(
+        "neighbors",
+        {"view": "pairs", "line": "狗咬人", "reordered": "人咬狗"},
+        {"view": "pairs"},
+        {"metric.pairs_in_all": ("6", "14"), "metric.pairs_kept": ("6", "12")},
+        ("人 咬 狗", "6"),
+    ),
+    "D-60": Row(
+        "ladder",
+        {"word": "playing"},
+        {"word": "embeddings"},
+        {"metric.lookups": (1, 18), "ladder.all.ids": ("2652", "7861, 8270, 4667, 2015")},
+        ("[2652]",),
+    ),
+    "D-60 interesting": Row(
+        "ladder",
+        {"word": "interesting"},
+        {},
+        {"metric.parts": (1, 3), "ladder.all.ids": ("5875", "14477, 20961, 3468")},
+        ("[5875]",),
+    ),
+    "D-61": Row(
+        "windows",
+        {"view": "onehot"},
+        {"view": "onehot", "phrase": "This course"},
+        {"metric.letters": ("23", "10"), "metric.signs": ("26", "11")},
+        (("23 letters, 26 signs", "23 个字母；连空格和标点共 26 个字符"),),
+    ),
+    "D-61 strip": Row(
+        "cutters",
+        {"strip": "characters", "text": "This course is interesting"},
+        {"strip": "characters", "text": "Thiscourseisinteresting"},
+        {"metric.tokens": (26, 23)},
+        (("26 tokens for 26", "26 个字符切成 26 个词元"),),
+    ),
+    "D-90": Row(
+        "merges",
+        {"view": "compression"},
+        {"view": "compression", "merges": 1000},
+        {"metric.bytes_editorials": (2.032, 2.513), "metric.bytes_held": (2.166, 2.84)},
+        (("editorials", "社论"),),
+    ),
+    "D-90 counts": Row(
+        "windows",
+        {"view": "counts"},
+        {"view": "counts", "min_freq": 10},
+        {"metric.unknown_held": (0.119, 0.18)},
+        ("11.9%",),
+    ),
+    "D-92": Row(
+        "ids",
+        {"view": "window"},
+        {"view": "window", "first": 9},
+        {"ids.window.beside": (0.2, 0.821)},
+        (("Ids 2013 to 2023", "编号 2013 到 2023"),),
+    ),
+    "D-65": Row(
+        "cutters",
+        {"strip": "smollm2", "special": "beginning"},
+        {"strip": "wordpiece", "special": "beginning"},
+        {"cutters.*.token": ("<|im_start|>", ""), "cutters.ids.first": ("<|im_start|>", "[CLS]")},
+        ("<|im_start|>",),
+    ),
+    "hello": Row(
+        "cutters", {"text": "Hello,"}, {}, {"cutters.ids.count": (2, 43)}, ("[15496, 11]",)
+    ),
+    "minbpe": Row(
+        "merges",
+        {"corpus": "minbpe"},
+        {"corpus": "minbpe", "merges": 2},
+        {"merges.sample.ids": ("258, 100, 258, 97, 99", "257, 98, 100, 257, 98, 97, 99")},
+        ("[258, 100, 258, 97, 99]",),
+    ),
+    "Chinese": Row(
+        "cutters",
+        {},
+        {"strip": "bytes"},
+        {"metric.per_chinese": (2.062, 3.0), "metric.per_other": (0.2381, 1.0)},
+        ("8.66", "2.06"),
+    ),
+}
 ASKED = """
 0-06 0-07 0-08 0-09 0-10 0-11 0-12 0-13 0-14 3-04 3-05 3-06 3-07 3-08 3-09 3-10
 D-17 D-60 D-61 D-65 D-90 D-92
 """
 message = partial(textbook_rows.said, lesson)
+
+
+def test_special_view_lists_every_token():
+    visible = message("cutters", {"view": "special"})
+    for token in ("[UNK]", "[CLS]", "[SEP]", "[MASK]", "<|endoftext|>", "<|im_start|>", "[BOS]"):
+        assert token in visible
+
+
+def test_echoes_finds_quantities_that_repeat_a_control():
+    """The step of a one-hot vector is the control itself; its size is the text's."""
+    hot = {"view": "onehot"}
+    echo = Row("windows", {**hot, "step": 3}, hot, {"windows.onehot.t": (3, 1)})
+    assert rows.echoes(lesson, echo) == ["windows.onehot.t"]
+    computed = Row("windows", hot, {**hot, "phrase": "aa"}, {"windows.onehot.size": (14, 1)})
+    assert rows.echoes(lesson, computed) == []
 
 
 def test_rows_all_present():
@@ -93,7 +333,13 @@ def test_rows_all_present():
 
 @textbook_rows.each(ROWS)
 def test_row_is_live(row, language, minilm, smollm2):
-    textbook_rows.live(lesson, ROWS[row], language)
+    rows.moves(lesson, ROWS[row], language)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_row_fails_with_a_frozen_answer(row, minilm, smollm2):
+    """The numbers stay where no result changes: none of them repeats a control."""
+    assert rows.echoes(lesson, ROWS[row]) == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from jaxtyping import Float, Int
+
 from seqviz.core.units import Count, Share
+from seqviz.stats.estimate import mean_ci, ratio_ci
+from seqviz.stats.facts import Facts
 
 TIED_PARTS = ("input", "cell", "output")
 
@@ -85,3 +90,51 @@ def tables(symbols: int, hidden: int, width: int) -> Tables:
         width: width of the narrow input table.
     """
     return Tables(symbols, hidden, width)
+
+
+@dataclass(frozen=True)
+class TrainedTied:
+    """Bits of held-out sentences by word models with two tables and with one.
+
+    Attributes:
+        symbols: size of the vocabulary, with the unknown word and the end mark.
+        widths: units, and length of the rows of both tables.
+        bits: of each sentence; first two tables, then one.
+        words: predicted words of each sentence, its end among them.
+    """
+
+    symbols: int
+    widths: Int[np.ndarray, "width"]
+    bits: Float[np.ndarray, "tables width seed sentence"]
+    words: Int[np.ndarray, "sentence"]
+
+    def perplexity(self, tied: bool, width: int) -> float:
+        """Return 2 to the power of the mean bits per word, mean over seeds.
+
+        Args:
+            tied: True for one table.
+            width: one of `widths`.
+        """
+        bits = self._bits(width)[int(tied)].mean(0)
+        return float(2 ** (bits.sum() / self.words.sum()))
+
+    def compared(self, width: int) -> Facts:
+        """State both perplexities, and the paired difference in bits per word, one minus two.
+
+        Args:
+            width: one of `widths`.
+        """
+        double, single = self._bits(width)
+        sentences = ratio_ci((single - double).mean(0), self.words, source="sentences")
+        seeds = mean_ci((single - double).sum(1) / self.words.sum(), source="seeds")
+        verdict = sentences.verdict if seeds.is_significant else "null"
+        return Facts(
+            verdict, single=self.perplexity(True, width),
+            double=self.perplexity(False, width),
+            sentences=sentences, seeds=seeds, trainings=self.bits.shape[2], width=width,
+            symbols=self.symbols, held=len(self.words),
+        )  # fmt: skip
+
+    def _bits(self, width: int) -> Float[np.ndarray, "tables seed sentence"]:
+        values: np.ndarray = self.bits[:, self.widths.tolist().index(width)]
+        return values

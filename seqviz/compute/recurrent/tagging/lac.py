@@ -205,6 +205,13 @@ class TagSequence:
         """Return True where another result for the same text has another tag."""
         return np.asarray(self.path != other.path)
 
+    def renamed(self, other: TagSequence) -> tuple[tuple[str, str, str], ...]:
+        """Return (character, tag here, tag in another result) for each changed tag."""
+        return tuple(
+            (_SPACE.sub("␣", self.text[t]), self.tags[self.path[t]], self.tags[other.path[t]])
+            for t in self.changed(other).nonzero()[0].tolist()
+        )
+
     def moved(self, other: TagSequence, layer: int) -> tuple[float, float]:
         """Return the relative change of the states, |h' - h| / |h|, of forward and backward half.
 
@@ -315,7 +322,7 @@ class TagChanges:
         gap = self.more(direction)
         return Facts(
             gap.verdict, sentences=self.sentences, characters=self.characters,
-            difference=abs(gap.mean), right=self.share(direction, "right"),
+            gap=gap, right=self.share(direction, "right"),
             left=self.share(direction, "left"),
             tag=self.common, constant=self.by_constant, alone=self.of("emission"),
             weighed=self.of("marginal"), **{name: self.unlawful(name) for name in DECODERS},

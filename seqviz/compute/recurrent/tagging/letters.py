@@ -21,6 +21,7 @@ from seqviz.stats.facts import Facts
 
 TAGS = "BMES"  # in the order of the networks' outputs
 WIRINGS = ("uni", "two", "bi")
+JOINED = ("bi", "sum", "product")  # both directions: concatenated, added, multiplied
 UNKNOWN = 0  # id of an unknown symbol
 LEVELS = 127  # quantization levels of a weight on either side of zero
 _CELL = GRU()  # PyTorch's equations
@@ -73,13 +74,13 @@ def parameters(wiring: str, width: int, symbols: int, read: int) -> int:
     """Return the number of parameters: embedding table, GRU with two biases, output layer.
 
     Args:
-        wiring: one of `WIRINGS`.
+        wiring: one of `WIRINGS` or `JOINED`.
         width: units per layer and direction.
         symbols: size of the vocabulary.
         read: length of a symbol's vector.
     """
     layer = [3 * width * (before + width + 2) for before in (read, width)]
-    recurrent = {"uni": layer[0], "two": sum(layer), "bi": 2 * layer[0]}[wiring]
+    recurrent = {"uni": layer[0], "two": sum(layer)}.get(wiring, 2 * layer[0])
     return symbols * read + recurrent + len(TAGS) * (width * (1 + (wiring == "bi")) + 1)
 
 
@@ -164,7 +165,7 @@ def shapes_of(wiring: str, width: int, symbols: int, read: int) -> list[tuple[in
         read: length of a symbol's vector.
     """
     gates, both = 3 * width, width * (1 + (wiring == "bi"))
-    before = {"uni": [read], "two": [read, width], "bi": [read, read]}[wiring]
+    before = {"uni": [read], "two": [read, width]}.get(wiring, [read, read])
     layers = [s for size in before for s in ((gates, size), (gates, width), (gates,), (gates,))]
     return [(symbols, read), *layers, (len(TAGS), both), (len(TAGS),)]
 
@@ -184,7 +185,7 @@ def states(
     """Return the hidden states that the output layer reads: last layer's, or both directions'.
 
     Args:
-        wiring: one of `WIRINGS`.
+        wiring: one of `WIRINGS` or `JOINED`.
         layers: arrays of the recurrent layers.
         read: vectors of the symbols.
         ahead: characters to the right at which the backward cell of "bi" starts, from the zero
@@ -197,7 +198,13 @@ def states(
     if wiring == "two":
         return _hidden(second, forward)
     if ahead is None:
-        return np.concatenate([forward, _hidden(second, read[::-1])[::-1]], -1)
+        backward = _hidden(second, read[::-1])[::-1]
+        match wiring:
+            case "sum":
+                return np.asarray(forward + backward)
+            case "product":
+                return np.asarray(forward * backward)
+        return np.concatenate([forward, backward], -1)
     # Step j of all windows at once: the character `ahead - j` to the right. Beyond the end of the
     # text the state stays zero.
     time = len(read)

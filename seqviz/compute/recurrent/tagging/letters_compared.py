@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from seqviz.compute.recurrent.tagging.letters import TAGS, WIRINGS
+from seqviz.compute.recurrent.tagging.letters import JOINED, TAGS, WIRINGS
 from seqviz.core.units import Share
 from seqviz.stats.estimate import Estimate, mean_ci, ratio_ci
 from seqviz.stats.facts import Facts
@@ -244,3 +244,34 @@ class TrainedAhead(LetterCounts):
     def _at(self, ahead: int) -> np.ndarray:
         values: np.ndarray = self.wrong[self.ahead.tolist().index(ahead)]
         return values
+
+
+@dataclass(frozen=True)
+class TrainedJoined(LetterCounts):
+    """Wrong tags of networks whose two directions are added or multiplied at each step.
+
+    Attributes:
+        wrong: errors of `JOINED` after the first, for the first seeds of `Compared`.
+        seconds: CPU time of one training.
+    """
+
+    wrong: Int[np.ndarray, "joined seed tag sentence"]
+    seconds: Float[np.ndarray, "joined seed"]
+
+    @property
+    def seeds(self) -> int:
+        """Number of trainings of each network."""
+        return self.wrong.shape[1]
+
+    def comparison(self, joined: str, compared: Compared) -> Facts:
+        """State the errors per 100 letters beside those of concatenated states, on the same seeds.
+
+        Args:
+            joined: one of `JOINED` after the first.
+            compared: errors of concatenated states, of the same seeds.
+        """
+        wrong = self.wrong[JOINED.index(joined) - 1]
+        more = self._estimate(wrong - compared.wrong[2], None)
+        return Facts(more.verdict, seeds=self.seeds, wrong=self._estimate(wrong, None).value,
+                     difference=more if more.verdict == "null" else abs(more),
+                     bi=compared.error("bi").value)  # fmt: skip

@@ -19,6 +19,7 @@ Node = tuple[str | int, ...]
 CELLS = ("rnn", "lstm", "gru")
 ENTER = ("each", "first")
 READ = ("each", "last", "ends", "after")
+PURPOSES = ("tags", "forecast", "review", "translation", "caption", "image")
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class WiringGraph:
             decoder "after" the last step. The decoder starts from the last state (summed over
             directions) and reads its own last output.
         written: outputs of the decoder.
+        feedback: a step reads the last "state", or the last "output" in its place (Jordan, 1986;
+            one layer from left to right, an output at each step).
     """
 
     cell: str = "rnn"
@@ -43,6 +46,7 @@ class WiringGraph:
     read: str = "each"
     steps: int = 6
     written: int = 4
+    feedback: str = "state"
 
     @property
     def inputs(self) -> int:
@@ -71,7 +75,9 @@ class WiringGraph:
                     if layer > 1:
                         for below in self.directions:
                             yield ("h", layer - 1, below, t), here
-                    if t - direction in span:
+                    if self.feedback == "output" and t > 1:
+                        yield ("y", t - 1), here
+                    elif self.feedback == "state" and t - direction in span:
                         yield ("h", layer, direction, t - direction), here
         yield from self._read_off()
 
@@ -138,6 +144,16 @@ WIRINGS = {  # drawn in every text on this subject
 }
 
 
+HISTORY = {  # name -> year and network; equal years in the order of the authors' names
+    "jordan": (1986, WiringGraph(feedback="output")),
+    "elman": (1990, WiringGraph()),
+    "hochreiter": (1997, WiringGraph("lstm")),
+    "schuster": (1997, WiringGraph(both=True)),
+    "graves": (2013, WiringGraph("lstm", layers=3, both=True)),
+    "cho": (2014, WiringGraph("gru", read="after")),
+}
+
+
 @dataclass(frozen=True)
 class Influence:
     """Measured influence: mean Frobenius norm of dy_t / dx_s over inputs and networks.
@@ -173,6 +189,27 @@ class Influence:
         """True where the influence is exactly 0 where the graph has no path, and only there."""
         return bool(((self.norm > 0) == self.wiring.reach()).all())
 
+    def suits(self, purpose: str) -> bool:
+        """Return True where the measured influence is what a purpose needs.
+
+        Args:
+            purpose: one of `PURPOSES`. "image": one answer to one input; "caption": many outputs
+                from one input; "review": one output that all inputs influence; "forecast": an
+                output at each step that no later input influences, and each earlier one does;
+                "tags": an output for each input that all inputs influence; "translation": the same
+                with another number of outputs.
+        """
+        (outputs, inputs), moved = self.norm.shape, self.norm > 0
+        needs = {
+            "image": inputs == 1 == outputs,
+            "caption": inputs == 1 < outputs,
+            "review": inputs > 1 == outputs and moved.all(),
+            "forecast": inputs == outputs > 1 and np.array_equal(moved, np.tri(inputs, dtype=bool)),
+            "tags": inputs == outputs > 1 and moved.all(),
+            "translation": 1 < inputs != outputs > 1 and moved.all(),
+        }
+        return bool(needs[purpose])
+
     def dependencies(self, output: int) -> Facts:
         """State the number of states and inputs that an output (from 1) depends on."""
         moved, inputs = self.inputs_of(output)
@@ -180,6 +217,17 @@ class Influence:
                          (self.wiring.ancestors(("y", output)), self.wiring.nodes()))  # fmt: skip
         return Facts("some" if moved < inputs else "all", free=inputs - moved, states=states,
                      all=every, samples=self.samples, seeds=self.seeds)  # fmt: skip
+
+
+def suited(influences: Sequence[Influence], purpose: str) -> tuple[str, ...]:
+    """Return the names of the wirings in `WIRINGS` that suit a purpose; see `Influence.suits`.
+
+    Args:
+        influences: influence in each of `WIRINGS`.
+        purpose: one of `PURPOSES`.
+    """
+    pairs = zip(WIRINGS, influences, strict=True)
+    return tuple(name for name, item in pairs if item.suits(purpose))
 
 
 def compare_wirings(influences: Sequence[Influence]) -> Facts:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from seqviz.compute.recurrent.wirings.graph import WIRINGS, Influence, WiringGraph
+from seqviz.compute.recurrent.wirings.graph import HISTORY, WIRINGS, Influence, WiringGraph
 
 UNITS, INPUT, OUTPUT = 8, 3, 2
 SEEDS, SAMPLES = 5, 16
@@ -99,3 +99,18 @@ def of_one(cell: str, layers: int, both: bool, enter: str, read: str, seed: int 
         seed: seed of the first network.
     """
     return influence(WiringGraph(cell, layers, both, enter, read), seed)
+
+
+def of_past(name: str, seed: int = 0) -> Influence:
+    """Return the influence in one of the networks of `HISTORY`.
+
+    Args:
+        name: name of the network.
+        seed: seed of the first network.
+    """
+    return influence(HISTORY[name][1], seed)
+
+
+def parameters(wiring: WiringGraph) -> int:
+    """Return the number of parameters of a network of `network`."""
+    return sum(weight.numel() for weight in network(wiring, 0).parameters())

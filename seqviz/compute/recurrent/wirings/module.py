@@ -22,9 +22,13 @@ class WiredNetwork(nn.Module):
         after = wiring.read == "after"
         self.decoder = layer(out, units, wiring.layers) if after else None
         self.out = nn.Linear(units if after else units * len(wiring.directions), out)
+        if wiring.feedback == "output":
+            self.core, self.back = nn.Linear(width, units), nn.Linear(out, units, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the outputs for x [input, batch, width], padded with zeros to all steps."""
+        if self.wiring.feedback == "output":
+            return self._feed_back(x)
         rest = x.new_zeros(self.wiring.steps - len(x), *x.shape[1:])
         states, last = self.core(torch.cat([x, rest]))
         match self.wiring.read:
@@ -39,6 +43,14 @@ class WiredNetwork(nn.Module):
                 return self._write(last)
         tensor: Tensor = self.out(read)
         return tensor
+
+    def _feed_back(self, x: Tensor) -> Tensor:
+        """Return the outputs of a network that reads its last output in place of its state."""
+        y, outputs = x.new_zeros(x.shape[1], self.out.out_features), []
+        for item in x:
+            y = self.out(torch.tanh(self.core(item) + self.back(y)))
+            outputs.append(y)
+        return torch.stack(outputs)
 
     def _write(self, last: State) -> Tensor:
         """Return the decoder's outputs; it starts from 0 and reads its own last output."""

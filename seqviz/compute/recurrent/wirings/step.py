@@ -58,6 +58,22 @@ class Term(NamedTuple):
         return self.weight * self.value
 
 
+class ProgramLine(NamedTuple):
+    """Line of the program of forward inference.
+
+    Attributes:
+        text: the line.
+        runs: number of times that it has run.
+        value: what it gave the last time; empty before.
+        is_last: True for the line that has run last.
+    """
+
+    text: str
+    runs: int
+    value: Float[np.ndarray, "number"]
+    is_last: bool
+
+
 @dataclass(frozen=True)
 class CellSteps:
     """States and outputs of a cell on a sequence.
@@ -124,6 +140,27 @@ class CellSteps:
             Term(of, position, float(weight), float(value))
             for of, weights, values in sides
             for position, (weight, value) in enumerate(zip(weights, values, strict=True), 1)
+        )
+
+    def program(self, executed: int) -> tuple[ProgramLine, ...]:
+        """Return the lines of FORWARDRNN (Jurafsky and Martin) after some of them have run.
+
+        Args:
+            executed: lines that have run: h_0, then two for each step, then the return.
+        """
+        steps = len(self.x)
+        executed = min(executed, 2 * steps + 2)
+        states, outputs = min(executed // 2, steps), min((executed - 1) // 2, steps)
+        done, none = int(executed == 2 * steps + 2), np.zeros(0)
+        last = 3 if done else 0 if executed == 1 else 1 if executed % 2 == 0 else 2
+        lines = (
+            ("h₀ ← 0", 1, self.h[0]),
+            ("h_t ← tanh(W_h h_{t−1} + W_x x_t + b)", states, self.h[states] if states else none),
+            (f"y_t ← {self.by}(W_y h_t)", outputs, self.y[outputs - 1] if outputs else none),
+            ("return y₁, …, y_T", done, self.y[-1] if done else none),
+        )
+        return tuple(
+            ProgramLine(*line, is_last=position == last) for position, line in enumerate(lines)
         )
 
     def moved(self, t: int) -> float:

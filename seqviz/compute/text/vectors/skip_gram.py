@@ -1,4 +1,4 @@
-"""Skip-gram with negative sampling (Mikolov et al., 2013), without autograd or optimizer."""
+"""Skip-gram and CBOW with negative sampling (Mikolov et al., 2013), without autograd."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ class TrainedVectors:
 
 
 def train(
-    pairs: Int[np.ndarray, "pair 2"], words: int, dimensions: int, epochs: int, negatives: int,
-    seed: int, note: Callable[[int, float], None] = lambda epoch, loss: None,
+    pairs: Int[np.ndarray, "pair given_1"], words: int, dimensions: int, epochs: int,
+    negatives: int, seed: int, note: Callable[[int, float], None] = lambda epoch, loss: None,
 ) -> TrainedVectors:  # fmt: skip
-    """Train word vectors with skip-gram and negative sampling.
+    """Train word vectors with negative sampling: skip-gram for one given word, else CBOW.
 
     For each pair (word w, neighbor c) and `negatives` words n drawn by count^0.75 the loss is -ln
-    s(w.c) - sum ln s(-w.n), s the logistic function. Differences from word2vec: batches with Adam
-    instead of single steps, full windows, no subsampling of words.
+    s(w.c) - sum ln s(-w.n), s the logistic function; in CBOW w is the mean of the given words.
+    Differences from word2vec: batches with Adam instead of single steps, full windows, no
+    subsampling of words.
 
     Args:
-        pairs: (word, neighbor).
+        pairs: given words, -1 where there are fewer, and the word that they predict.
         words: size of the vocabulary.
         dimensions: length of a vector.
         epochs: number of epochs.
@@ -46,7 +47,7 @@ def train(
     tables = [(torch.rand(words, dimensions, generator=random) - 0.5) / dimensions,
               torch.zeros(words, dimensions)]  # fmt: skip
     moments = [(torch.zeros_like(table), torch.zeros_like(table)) for table in tables]
-    rendered = torch.from_numpy(np.bincount(pairs[:, 1], minlength=words) ** 0.75)
+    rendered = torch.from_numpy(np.bincount(pairs[:, -1], minlength=words) ** 0.75)
     given = torch.from_numpy(pairs)
     losses, step = [], 0
     for epoch in range(epochs):
@@ -73,8 +74,10 @@ def _gradients(words: Any, contexts: Any, batch: Any, others: Any) -> tuple[floa
     import torch
     from torch.nn.functional import logsigmoid
 
-    w = words[batch[:, 0]]  # [pair, dimension]
-    observed = torch.cat([batch[:, 1:], others], 1)  # [pair, 1 + negative]
+    given, there = batch[:, :-1].clamp(min=0), (batch[:, :-1] >= 0).to(words.dtype)
+    weight = (there / there.sum(1, keepdim=True))[:, :, None]  # of a mean
+    w = (weight * words[given]).sum(1)  # [pair, dimension]
+    observed = torch.cat([batch[:, -1:], others], 1)  # [pair, 1 + negative]
     c = contexts[observed]  # [pair, 1 + negative, dimension]
     scores = (c @ w[:, :, None])[..., 0]
     signs = torch.full_like(scores, -1.0)
@@ -82,6 +85,7 @@ def _gradients(words: Any, contexts: Any, batch: Any, others: Any) -> tuple[floa
     loss = -logsigmoid(signs * scores).sum()
     slope = -signs * torch.sigmoid(-signs * scores) / len(batch)  # dloss / dscore
     of_words, of_contexts = torch.zeros_like(words), torch.zeros_like(contexts)
-    of_words.index_add_(0, batch[:, 0], (slope[:, :, None] * c).sum(1))
+    of_mean = (slope[:, :, None] * c).sum(1)
+    of_words.index_add_(0, given.flatten(), (weight * of_mean[:, None]).flatten(0, 1))
     of_contexts.index_add_(0, observed.flatten(), (slope[:, :, None] * w[:, None]).flatten(0, 1))
     return float(loss), (of_words, of_contexts)

@@ -90,6 +90,25 @@ def neighbors(
     return np.concatenate(results) if results else np.zeros((0, 2), int)
 
 
+def contexts(
+    ids: Int[np.ndarray, "token"], text: Int[np.ndarray, "token"], window: int
+) -> Int[np.ndarray, "example given_1"]:
+    """Return the words around each word, -1 where there is none, and last the word itself.
+
+    Args:
+        ids: the words; below 0 for a token that is not a word, which keeps its position.
+        text: text of each token; windows do not cross texts.
+        window: words on either side.
+    """
+    given = np.full((len(ids), 2 * window), -1)
+    for step in range(1, window + 1):
+        together = text[:-step] == text[step:]
+        given[step:, step - 1] = np.where(together, ids[:-step], -1)
+        given[:-step, window + step - 1] = np.where(together, ids[step:], -1)
+    retained = (ids >= 0) & (given >= 0).any(1)
+    return np.concatenate([given, ids[:, None]], 1)[retained]
+
+
 def counts(pairs: Int[np.ndarray, "pair 2"], words: int) -> Float[np.ndarray, "word word"]:
     """Return the co-occurrence counts [word, neighbor].
 

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.recurrent.tagging.letters import (
+    JOINED,
     TAGS,
     WIRINGS,
     TaggedExample,
@@ -27,7 +28,7 @@ from seqviz.compute.recurrent.tagging.letters import (
     width_of,
     without_spaces,
 )
-from seqviz.compute.recurrent.tagging.letters_compared import Compared, TrainedAhead
+from seqviz.compute.recurrent.tagging.letters_compared import Compared, TrainedAhead, TrainedJoined
 from seqviz.compute.training.step import TrainingStep
 from seqviz.core.errors import UserError
 from seqviz.data.chinese import reviews_split
@@ -161,7 +162,7 @@ def _learn(
 
     Args:
         task: one of `TASKS`.
-        wiring: one of `WIRINGS`.
+        wiring: one of `WIRINGS` or `JOINED`; all of `JOINED` draw the same weights and batches.
         seed: random seed.
         device: torch device.
         each: called with the losses so far and the share done.
@@ -173,16 +174,17 @@ def _learn(
     started = time.process_time()
     size, symbols = SIZES[task], known_symbols(task)
     size = size._replace(updates=updates or size.updates)
-    width = width_of(wiring, size.parameters, len(symbols) + 1, size.read)
+    both = wiring in JOINED
+    width = width_of("bi" if both else wiring, size.parameters, len(symbols) + 1, size.read)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         table = torch.nn.Embedding(len(symbols) + 1, size.read)
         cells = torch.nn.GRU(size.read, width, 2 if wiring == "two" else 1,
-                             bidirectional=wiring == "bi")  # fmt: skip
+                             bidirectional=both)  # fmt: skip
         head = torch.nn.Linear(width * (1 + (wiring == "bi")), len(TAGS))
     network = torch.nn.ModuleList([table, cells, head]).to(device)
     weights = list(network.parameters())
-    random = np.random.default_rng([seed, WIRINGS.index(wiring)])
+    random = np.random.default_rng([seed, WIRINGS.index("bi" if both else wiring)])
     batches: list[Any] = []
     lately: list[Any] = []
     losses: list[float] = []
@@ -190,6 +192,9 @@ def _learn(
     def loss(ids: Any, truth: Any) -> Any:
         read = table(ids)
         hidden = cells(read)[0] if ahead is None else _cut_states(cells, read, ahead)
+        if wiring in JOINED[1:]:
+            hidden = hidden.unflatten(-1, (2, width))
+            hidden = hidden.sum(-2) if wiring == "sum" else hidden.prod(-2)
         return torch.nn.functional.cross_entropy(
             head(hidden).flatten(0, 1), truth.flatten(), ignore_index=-1
         )
@@ -391,3 +396,29 @@ def compare_ahead(
         seconds[row, seed] = tagger.seconds
     characters = _counted(groups, len(held), lambda group: np.full_like(group.tags, -2))
     return TrainedAhead(task, characters, np.array(LEARNED_AHEAD), wrong, seconds)
+
+
+def compare_joined(
+    task: str, seeds: int = SEEDS_AHEAD, report: Report = no_progress, device: str = "cpu"
+) -> TrainedJoined:
+    """Train networks whose two directions are added, and multiplied, at each step (a job).
+
+    A seed draws the same cells and batches as in `compare_taggers` for "bi".
+
+    Args:
+        task: one of `TASKS`.
+        seeds: number of seeds.
+        report: progress callback; receives (finished, number of trainings).
+        device: torch device.
+    """
+    held = _sentences(task)[1]
+    groups = _groups(task, held)
+    wrong = np.zeros((len(JOINED) - 1, seeds, len(TAGS), len(held)), int)
+    seconds = np.zeros(wrong.shape[:2])
+    for done, (seed, row) in enumerate(np.ndindex(seeds, len(JOINED) - 1)):
+        each = _report_share(report, done, seconds.size)
+        tagger = _learn(task, JOINED[row + 1], seed + 1, device, each)
+        wrong[row, seed] = _wrong(groups, len(held), tagger)
+        seconds[row, seed] = tagger.seconds
+    characters = _counted(groups, len(held), lambda group: np.full_like(group.tags, -2))
+    return TrainedJoined(task, characters, wrong, seconds)

@@ -105,15 +105,39 @@ def special_typed(cuts: Strips, chosen: str) -> tuple[tuple[str, ...], tuple[str
     return tuple(own), tuple(item for item in every if item not in own)
 
 
-def framed(name: str, cut: Tokenization) -> tuple[tuple[str, ...], tuple[int, ...]]:
+def token_of(name: str, role: str) -> str:
+    """Return the special token that a tokenizer has for a role; "" for none.
+
+    Args:
+        name: name of the tokenizer.
+        role: one of `vocabularies.ROLES`.
+    """
+    return special_tokens().get(name, {}).get(role, ("", 0))[0]
+
+
+def inserted(text: texts.TokenizerText, name: str, role: str) -> str:
+    """Return a text with a special token before it, where the tokenizer has one for the role.
+
+    Args:
+        text: the text.
+        name: name of the tokenizer.
+        role: one of `vocabularies.ROLES`.
+    """
+    return token_of(name, role) + text
+
+
+def framed(
+    name: str, cut: Tokenization, bare: bool = False
+) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Return names and ids of tokens as the model reads them, BERT's between [CLS] and [SEP].
 
     Args:
         name: name of the tokenizer.
         cut: the tokens.
+        bare: True to leave out the tokens that the model adds.
     """
     ids = tuple(cut.ids.tolist())
-    if name != "wordpiece":
+    if bare or name != "wordpiece":
         return cut.names, ids
     roles = vocabularies.special(ENCODER)
     (first, begin), (last, end) = (roles[role] for role in ("class", "separator"))

@@ -1,4 +1,4 @@
-"""Word vectors from neighboring words in the bundled film reviews, by counts or skip-gram."""
+"""Word vectors from neighboring words in the bundled film reviews, by counts or word2vec."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from seqviz.jobs import Report, no_progress
 
 LEAST = 20  # minimum count of a word in the reviews
 DIMENSIONS, EPOCHS, NEGATIVES, SEEDS = 50, 5, 5, 3
+EPOCHS_CBOW = 8  # an epoch has one example for each word, not one for each pair
 WINDOWS = (2, 5, 10)
 _WORD = re.compile(r"[a-z']*[a-z][a-z']*")
 
@@ -72,6 +73,24 @@ def skip_grams(window: int, seed: int, report: Report = no_progress) -> LearnedV
     return LearnedVectors(
         words, result.vectors.astype(np.float16), often, len(pairs), result.losses
     )
+
+
+def cbow(window: int, seed: int, report: Report = no_progress) -> LearnedVectors:
+    """Train CBOW vectors with negative sampling on the windows of `counted` (a job).
+
+    Args:
+        window: neighbors on each side.
+        seed: random seed.
+        report: progress callback; receives the share done and the loss of each epoch.
+    """
+    words, often, ids, texts = corpus()
+    examples = windows.contexts(ids, texts, window)
+    result = skip_gram.train(
+        examples, len(words), DIMENSIONS, EPOCHS_CBOW, NEGATIVES, seed,
+        lambda epoch, loss: report(loss, epoch / EPOCHS_CBOW),
+    )  # fmt: skip
+    pairs = int((examples[:, :-1] >= 0).sum())
+    return LearnedVectors(words, result.vectors.astype(np.float16), often, pairs, result.losses)
 
 
 def substitutes(seeds: int = SEEDS, report: Report = no_progress) -> Substitutes:

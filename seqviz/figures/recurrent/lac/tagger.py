@@ -106,7 +106,9 @@ def sides_of_characters(
     panel.horizontal(_UNITS + 0.5, palette.truth, width=2, layer="above")
     return sheet.described(
         "alt.lac_sides", text=escape(tag_sequence.text), words=escape(tag_sequence.written),
-        other=escape(cut.written), **tag_sequence.compared(cut), **tag_sequence.shift(cut, layer),
+        renamed=escape(", ".join(f"{sign} {old} → {new}" for sign, old, new in
+                                 tag_sequence.renamed(cut)) or "–"),
+        **tag_sequence.compared(cut), **tag_sequence.shift(cut, layer),
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,10 +153,17 @@ def _short(value: float) -> str:
     return f"{value:.1g}" if value >= 1e-3 else f"{value:.0e}".replace("e-0", "e−")
 
 
-def wirings_beside(influences: Sequence[Influence], style: Style = STYLE) -> Figure:
+def wirings_beside(
+    influences: Sequence[Influence], suited: Collection[str] = (), style: Style = STYLE
+) -> Figure:
     """Plot the seven wirings used in texts, each with its influence matrix below.
 
     Rows are outputs from the top, columns are inputs below their boxes. Blank cells are exactly 0.
+
+    Args:
+        influences: influence in each of `WIRINGS`.
+        suited: wirings whose matrix is framed.
+        style: language, theme and scale of the figure.
     """
     label, sheet = style.labels("figure.wiring_"), Sheet(style)
     shared: dict[int, tuple[Panel, Panel]] = {}
@@ -180,6 +187,10 @@ def wirings_beside(influences: Sequence[Influence], style: Style = STYLE) -> Fig
         _graph(graph, item.wiring, style, 9, keyed="xhdy" if name == "encoder" else "")
         bar = {"x": 0.85, "y": 0.22, "len": 0.44} if name == "both" else None
         _cells(cells, item.norm, first, style, of=label(name), bar=bar, low=-3)
+        if name in suited:
+            rows, columns = item.norm.shape
+            cells.rectangle((first - 0.5, first + columns - 0.5), (0.5, rows + 0.5),
+                            style.palette.highlight, width=3)  # fmt: skip
     sheet.margin(t=64, b=24)
     sheet.legend(y=1.08)
     counts = [entry.nonzero for entry in influences]
