@@ -4,8 +4,8 @@ from seqviz.lessons.ar_fitting.lesson import lesson as declared
 from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
-lesson.prose("process")
 lesson.bench("process")
+lesson.prose("process")
 lesson.more("process_notice")
 lesson.sketch("waves")
 lesson.prose("by_hand")

@@ -4,8 +4,8 @@ from seqviz.lessons.attention.lesson import lesson as declared
 from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
-lesson.prose("by_hand")
 lesson.bench("by_hand")
+lesson.prose("by_hand")
 lesson.more("by_hand_notice")
 lesson.more("equations")
 lesson.prose("scale")

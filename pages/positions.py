@@ -4,7 +4,6 @@ from seqviz.lessons.positions.lesson import lesson as declared
 from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
-lesson.prose("effect")
 lesson.bench("effect")
 lesson.more("effect_notice")
 lesson.prose("simple")

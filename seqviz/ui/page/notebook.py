@@ -21,8 +21,11 @@ def build(slug: str, text: Text, recipes: Mapping[str, str]) -> bytes:
 
     from seqviz.export.room_report import written
 
+    opening = [f"# {text(f'{slug}.title')}", text(f"{slug}.goal")]
+    if text.has(f"{slug}.about"):
+        opening.append(text(f"{slug}.about"))
     cells = [
-        nb.new_markdown_cell(f"# {text(f'{slug}.title')}\n\n{text(f'{slug}.goal')}"),
+        nb.new_markdown_cell("\n\n".join(opening)),
         nb.new_markdown_cell(text("frame.notebook_setup")),
     ]
     prose = sections(slug, text.lang)

@@ -552,5 +552,6 @@ def begin(declared: Lesson) -> PageLesson:
             course.page(declared, lesson.text, header.view_parameters())
         header.neighbours(declared.slug, lesson.text)
         st.stop()
-    st.markdown(lesson.words("goal"))
+    about = f"{declared.slug}.about"
+    st.markdown(lesson.words("goal"), help=lesson.text(about) if lesson.text.has(about) else None)
     return lesson

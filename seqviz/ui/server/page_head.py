@@ -36,7 +36,10 @@ def put(page: bytes, slug: str, lang: str, scope: Scope) -> bytes:
 def _said(name: str, lang: str) -> str:
     text = Text(lang)
     title = html.escape(f"{text(f'{name}.title')} · SeqViz")
-    payload = re.sub(r"[*`$\\\\]", "", text(f"{name}.goal")).strip()
+    goal = text(f"{name}.goal")
+    if text.has(f"{name}.about"):
+        goal = f"{goal} {text(f'{name}.about')}"
+    payload = re.sub(r"[*`$\\\\]", "", goal).strip()
     payload = (
         payload
         if len(payload) <= MAX_DESCRIPTION_CHARS
