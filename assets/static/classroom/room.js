@@ -483,7 +483,7 @@ class RoomChip {
       if (item.render) item.render(host);
       else if (item.list) this.renderList(item.list);
       else if (!item.press) appendLabel(createElement("span", host, { className: item.kind ?? "" }), item);
-      else appendLabel(createElement("button", host, { type: "button", onclick: () => this.renderedItems[index].press() }), item);
+      else appendLabel(createElement("button", host, { type: "button", className: item.kind ?? "", onclick: () => this.renderedItems[index].press() }), item);
     }
   }
 
@@ -557,7 +557,7 @@ class RoomChip {
       this.isOverviewOpen = !this.isOverviewOpen;
       this.refresh();
     };
-    const presentItem = { text: interpolate(words.here, { count: state.present }), press: toggleOverview };
+    const presentItem = { text: interpolate(words.here, { count: state.present }), kind: "count", press: toggleOverview };
     const [lists, buttons] = this.board.items(benchElement(this.visibleBench));
     if (!room.isTeacher) {
       const nameItem = { text: this.participantName(room.credentials.number), kind: "name" };

@@ -8,7 +8,7 @@ import pkgutil
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
@@ -546,5 +546,6 @@ def begin(declared: Lesson) -> PageLesson:
         course.page(declared, lesson.text, header.view_parameters())
         header.neighbours(declared.slug, lesson.text)
         st.stop()
-    st.markdown(lesson.words("goal"))
+    with st.container(key="goal") if header.presenting() else nullcontext():
+        st.markdown(lesson.words("goal"))
     return lesson
