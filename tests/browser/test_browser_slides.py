@@ -23,7 +23,7 @@ LOOKED = """async ([name, minType]) => {
     const bench = document.querySelector(`.st-key-bench-${name}`), wrong = [];
     const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
     bench.scrollIntoView({ block: "start" });
-    const chart = bench.querySelector(".seqviz-chart");
+    const chart = bench.querySelector('[class*="-figure"] .seqviz-chart');
     const figure = chart?.closest('[class*="-figure"]');
     const rect = (one) => one.getBoundingClientRect();
     const svg = () => figure?.querySelector("svg.main-svg");
@@ -31,7 +31,7 @@ LOOKED = """async ([name, minType]) => {
     const say = (what, one) => wrong.push(`${what}: ${(one?.innerText || one?.textContent || one?.className || "").toString().trim().slice(0, 40)}`);
     const own = rect(bench);
     if (Math.abs(own.top) > 1 || Math.abs(own.height - innerHeight) > 1) say(`bench at ${own.top}, ${own.height} high`);
-    const kinds = `h2, [class*="-steps-row"], [class*="-figure"], [class*="-notes-"], [class*="-readouts"], .seqviz-slider,
+    const kinds = `h2 > span:first-child, [class*="-steps-row"], [class*="-figure"], [class*="-notes-"], [class*="-readouts"], .seqviz-slider,
         .stButton, .stButtonGroup, .stSelectbox, .stCheckbox, .stTextInput, .stTextArea, iframe`;
     const parts = [...bench.querySelectorAll(kinds)].filter((one) => one.checkVisibility() && rect(one).height > 0);
     for (const [index, one] of parts.entries()) {

@@ -54,7 +54,7 @@ class Poll extends RoomComponent {
       item.classList.toggle("right", isRevealed && option === data.right);
       if (room.isTeacher) createElement("div", item, { className: "option", textContent: text });
       else this.renderButton(item, { poll, ownVote, text, option });
-      if (poll?.state === "revealed") this.renderBars(item, poll, option);
+      if (poll?.state === "revealed" && poll.voted > 0) this.renderBars(item, poll, option);
     });
   }
 
@@ -91,6 +91,7 @@ class Poll extends RoomComponent {
       createElement("button", row, { type: "button", textContent: text, onclick: () => send(messages).catch((error) => this.showError(error)) });
     const addNext = (...parts) => addButton(...parts).classList.add("next"); // which a clicker presses
     const voted = poll && interpolate(words.voted, { voted: poll.voted, present: Math.max(room.state.present, poll.voted) });
+    if (poll?.state === "revealed" && poll.voted === 0) addNote(words.nobody);
     if (poll?.state === "revealed") this.renderFlow(poll);
     if (!room.isTeacher) {
       if (!poll && !isRevealed) addNote(words.waiting);

@@ -53,6 +53,7 @@ from seqviz.ui.runtime.scheduler import NOTIFY_EVERY_S, Priority
 from seqviz.ui.streamlit_patches import deferred_files as files
 from seqviz.ui.streamlit_patches.fragment_reruns import draw_besides
 
+MAX_PRESENTED = 3  # controls beside a figure in presenter mode
 ARRIVES_WITHIN = 8.0  # seconds; the browser repeats its request after ten (`bench/lazy_load.js`)
 
 
@@ -300,6 +301,7 @@ class PageLesson:
             self.words.option,
             above=stage,
             side=side,
+            max_visible=MAX_PRESENTED if header.presenting() else None,
         )
         host = PageHost(
             prefix, self.words, stage, side, readouts, declaration, self.style, others=self.values
