@@ -63,7 +63,6 @@ _PAGE = """
   .st-key-masthead > :first-child {flex: 0 0 100%;}
   [class*="st-key-bench-"] .stColumn:has([class*="-figure"]),
   [class*="st-key-bench-"] .stColumn > .stVerticalBlock:has([class*="-figure"]) {display: contents;}
-  [class*="st-key-bench-"] .stColumn + .stColumn {order: 1;}
   .stMarkdown table {display: block; overflow-x: auto;}
   [data-testid="stLayoutWrapper"]:has(> [class*="-figure"] .seqviz-chart) {
     position: sticky; top: var(--seqviz-top, 3.75rem); z-index: 5; width: 100%;
@@ -106,12 +105,13 @@ _PAGE = """
   .st-key-glossary-table tr {padding: .4rem 0; border-bottom: 1px solid #8885;}
 }
 """
+_PHONE = (STATIC / "components/phone.css").read_text("utf-8")
 _PRESENTER = (STATIC / "components/present.css").read_text("utf-8")
 
 
 def apply(presenting: bool) -> None:
     """Add the page's CSS, and the presenter's where presenter mode is on."""
-    st.html(f"<style>{_PAGE}{_PRESENTER if presenting else ''}</style>")
+    st.html(f"<style>{_PAGE}{_PHONE}{_PRESENTER if presenting else ''}</style>")
 
 
 def theme() -> str:
