@@ -34,11 +34,12 @@ LOOKED = """async (bench) => {
     const outside = ({ left, top, right, bottom }) =>
         Math.round(Math.max(-left, -top, right - innerWidth, bottom - innerHeight));
     bench.scrollIntoView({ block: "start" });
-    const chart = bench.querySelector('[class*="-figure"] .seqviz-chart');
+    const chart = bench.querySelector('[class*="-figure"] :is(.seqviz-chart, .vega-embed)');
     const figure = chart?.closest('[class*="-figure"]');
+    const scale = chart ? rect(chart).width / chart.offsetWidth : 1; // whole pixels of the drawing
     const isPainted = () => {
         const svg = figure?.querySelector("svg.main-svg");
-        return !svg || Math.abs(rect(svg).height - rect(figure).height) <= 1;
+        return !svg || Math.abs(rect(svg).height - rect(figure).height) <= 1.5 * scale;
     };
     for (let n = 0; n < 3 || (!isPainted() && n < 600); n += 1) await frame();
     if (!isPainted()) wrong.push("the chart does not fill its frame");
@@ -73,8 +74,8 @@ LOOKED = """async (bench) => {
         const box = rect(range);
         if (box.width < 2 || box.height < 2) continue;
         if (outside(box) > 1) wrong.push(`${text.data.slice(0, 30)}: cut by ${outside(box)} px`);
-        const scale = figure?.contains(parent) ? rect(figure).width / figure.offsetWidth : 1;
-        const size = parseFloat(getComputedStyle(parent).fontSize) * scale;
+        const enlarged = chart?.contains(parent) ? scale : 1;
+        const size = parseFloat(getComputedStyle(parent).fontSize) * enlarged;
         if (size < smallest[0]) smallest = [size, text.data.trim().slice(0, 30)];
     }
     const own = ".seqviz-sinusoid"; // its controls are part of the drawing

@@ -79,6 +79,8 @@ function appendLabel(host, { text, short, press }) {
   if (press) host.ariaLabel = text;
 }
 
+const MAX_BAR_PX = 56; // pixels: an open list is over the page
+const BAR_GAP_PX = 16;
 let hasInput = false; // this tab was used
 
 class RoomChip {
@@ -135,6 +137,7 @@ class RoomChip {
     for (const element of visibleBenches()) element.inert = false;
     this.sheet.hide();
     this.board.close();
+    for (const name of ["height", "width"]) document.documentElement.style.removeProperty(`--seqviz-room-${name}`);
   }
 
   // A student who uses a control detaches from the teacher; a teacher who uses a page moves the class there.
@@ -485,6 +488,14 @@ class RoomChip {
       else if (!item.press) appendLabel(createElement("span", host, { className: item.kind ?? "" }), item);
       else appendLabel(createElement("button", host, { type: "button", className: item.kind ?? "", onclick: () => this.renderedItems[index].press() }), item);
     }
+    this.reportSize();
+  }
+
+  // Its place at the edge of the window, for what else stands there (phone.css, present.css).
+  reportSize() {
+    const { style } = document.documentElement;
+    style.setProperty("--seqviz-room-height", `${Math.min(MAX_BAR_PX, this.host.offsetHeight) + BAR_GAP_PX}px`);
+    style.setProperty("--seqviz-room-width", `${this.host.offsetWidth + BAR_GAP_PX}px`);
   }
 
   // Submissions in the teacher's order. They show only locations, no text of a student.

@@ -94,7 +94,7 @@ function leaveLesson(forward, page) {
   const button = document.querySelector(`.st-key-go-${forward ? "next" : "previous"} button`);
   if (!button) return false;
   const text = interpolate(words[forward ? "next" : "previous"], { title: button.querySelector("p")?.textContent ?? button.textContent });
-  if (overlay.message.textContent === text) button.click();
+  if (overlay.lastMessage === text) button.click();
   else {
     page.scrollTo(0, forward ? page.scrollHeight : 0);
     overlay.message.textContent = text;
@@ -120,6 +120,7 @@ function onKeyDown(event) {
   const focused = event.target; // in a frame it is an element of the page there
   if (!isTrusted || altKey || ctrlKey || metaKey || focused.matches(TEXT_FIELDS)) return;
   if (focused.closest(OWN_KEYS) || document.querySelector(".stDialog")) return;
+  overlay.takeMessage();
   const isHandled =
     key === "PageDown" || key === "PageUp"
       ? overlay.clear() || advance(key === "PageDown")
@@ -149,8 +150,13 @@ class Overlay {
     this.canvas = createElement("canvas", this.host, { hidden: true });
     this.canvas.addEventListener("pointermove", (event) => event.buttons && this.draw(event));
     this.keys = { b: this.blank, ".": this.blank, l: this.pointer, d: this.canvas };
-    const hideMessage = () => (this.message.textContent = "");
-    window.addEventListener("pointerdown", hideMessage, { capture: true, signal });
+    window.addEventListener("pointerdown", () => this.takeMessage(), { capture: true, signal });
+  }
+
+  // A message stays until the next key or click.
+  takeMessage() {
+    this.lastMessage = this.message.textContent;
+    this.message.textContent = "";
   }
 
   // The action of a key, if it has one.
