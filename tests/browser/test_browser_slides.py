@@ -181,7 +181,11 @@ def test_clicker_teaches_lesson_and_never_leaves_it_silently(visit):
     stands("meaning", 0)
     message = page.locator(MESSAGE)
     for _ in range(20):
-        press(lesson, "PageDown")
+        for _ in range(3):
+            page.keyboard.down("PageDown")  # held: it repeats, and is one press
+        page.keyboard.up("PageDown")
+        lesson.page.wait_for_timeout(100)
+        lesson.rest()
         if message.inner_text():
             break
     following = catalog.neighbours("gates")[1]

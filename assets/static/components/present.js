@@ -120,10 +120,10 @@ function onKeyDown(event) {
   const focused = event.target; // in a frame it is an element of the page there
   if (!isTrusted || altKey || ctrlKey || metaKey || focused.matches(TEXT_FIELDS)) return;
   if (focused.closest(OWN_KEYS) || document.querySelector(".stDialog")) return;
-  overlay.takeMessage();
+  if (!event.repeat) overlay.takeMessage();
   const isHandled =
     key === "PageDown" || key === "PageUp"
-      ? overlay.clear() || advance(key === "PageDown")
+      ? event.repeat || overlay.clear() || advance(key === "PageDown") // a key that is held is one press
       : key === "ArrowLeft" || key === "ArrowRight"
         ? !focused.matches(TAKES_ARROWS) && moveSlider(key, shiftKey)
         : overlay.toggle(key.toLowerCase());
