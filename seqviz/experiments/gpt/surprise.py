@@ -74,7 +74,7 @@ def before_summary(model: str, article: str, delta: str = "line") -> str:
         return article
     if delta == "tldr":
         return f"{article}\nTL;DR:"
-    request = in_template(model, f"{article}\n\nSummarize this text in one sentence.".lstrip())
+    request = in_template(model, f"{article}\n\nSummarize this text in one sentence.")
     return request.removesuffix(SEPARATOR)
 
 

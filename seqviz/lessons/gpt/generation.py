@@ -15,6 +15,7 @@ from seqviz.compute.gpt.filters import Chain
 from seqviz.compute.gpt.methods import METHODS
 from seqviz.compute.gpt.shots import CONDITIONS
 from seqviz.compute.transformer.cost import in_a_row
+from seqviz.core.errors import UserError
 from seqviz.data import precomputed
 from seqviz.experiments.gpt.continuation import greedy, next_token
 from seqviz.experiments.gpt.cost import time_cache
@@ -311,11 +312,13 @@ def say_training(p: CostParams, show: Show) -> None:
     built = show.run(architectures.architecture, DECODER, name="built")
     waits = show.derive(in_a_row, built, name="waits")
     show.note("bill.training", result=result)
-    show.note("bill.parallel", waits=waits, scored=result.scored, serial=waits * result.scored)
+    show.note("bill.parallel", waits=waits, serial=waits * result.scored)
 
 
 def say_summary(p: CostParams, show: Show) -> None:
     """Show the loss of a summary, with and without its article."""
+    if not p.article.strip():
+        raise UserError("empty_text", "There is no article yet: write a sentence or two.")
     summary = p.summary
     context, separator = (
         show.derive(before_summary, DECODER, text, p.delta, name=name)

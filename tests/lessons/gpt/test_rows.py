@@ -190,6 +190,7 @@ def test_page_names_the_terms_of_the_field(language, terms):
 @pytest.mark.parametrize(("values", "problem"), [
     ({"view": "training", "document": "Snow"}, "one_token"),
     ({"view": "summary", "summary": ""}, "empty_text"),
+    ({"view": "summary", "article": " "}, "empty_text"),
 ])  # fmt: skip
 def test_cost_bench_rejects_text_without_scorable_token(language, values, problem, smollm2):
     with pytest.raises(UserError) as caught:
