@@ -74,8 +74,8 @@ def before_summary(model: str, article: str, delta: str = "line") -> str:
         return article
     if delta == "tldr":
         return f"{article}\nTL;DR:"
-    request = in_template(model, f"{article}\n\nSummarize this text in one sentence.")
-    return request.removesuffix(SEPARATOR)
+    request = f"Summarize this text in one sentence: {article}".rstrip()
+    return in_template(model, request).removesuffix(SEPARATOR)
 
 
 def repeated(

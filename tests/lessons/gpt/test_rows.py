@@ -20,7 +20,7 @@ from seqviz.lessons.gpt.generation import DOCUMENT, SENTENCE, SUMMARY
 from seqviz.lessons.gpt.lesson import lesson
 from seqviz.models import pretrained
 from tests.lessons import frozen, textbook_rows
-from tests.lessons.frozen import Row, becomes, rises
+from tests.lessons.frozen import Row, becomes, falls, rises
 
 OTHER = "Snow fell. Buses are late."
 ROWS = {
@@ -63,8 +63,7 @@ ONE, VECTORS = {"view": "one", "amount": 0}, {"view": "vectors"}
 MOVES = {
     "1-37": Row("cost", TRAINING, TRAINING | {"document": OTHER}, "serial", becomes(540, 210)),
     "1-38": Row("steps", {}, {"scores.text": "Once upon a time"}, "bits", becomes(1.3237, 1.7175)),
-    "1-39": Row("cost", SUMMARY_VIEW, SUMMARY_VIEW | {"delta": "chat"}, "loss",
-                becomes(3.841, 2.214)),
+    "1-39": Row("cost", SUMMARY_VIEW, SUMMARY_VIEW | {"delta": "chat"}, "loss", falls),
     "2-27": Row("cost", TRAINING, TRAINING | {"start": True},
                 lambda facts: (facts["scored"], facts["loss"]), becomes((18, 7.224), (19, 6.743))),
     "4-24": Row("cost", TRAINING, TRAINING | {"document": OTHER}, "loss", becomes(7.224, 9.565)),
