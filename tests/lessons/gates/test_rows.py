@@ -1,7 +1,7 @@
 """Every row of the texts that belongs to this lesson, as a number of a bench that moves.
 
-The simplified GRU of row 0-40 and the race of rows 0-39 are benches of *Vanishing gradients*; the
-agreement over a distance of row 1-23 is one of this lesson.
+The simplified GRU of row 0-40 is a bench of *Vanishing gradients*; row 1-23 of that lesson, agreement
+over a distance, is a bench of this one.
 """
 
 from __future__ import annotations

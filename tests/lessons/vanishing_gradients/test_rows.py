@@ -1,4 +1,7 @@
-"""Every row of the texts that belongs to this lesson, as a number of a bench that moves."""
+"""Every row of the texts that belongs to this lesson, as a number of a bench that moves.
+
+Row 1-23, agreement over a distance, is a bench of *Gates*.
+"""
 
 from __future__ import annotations
 
