@@ -1,7 +1,7 @@
 """Every row of the texts that belongs to this lesson, as a number of a bench that moves.
 
-The simplified GRU of row 0-40 is a bench of *Vanishing gradients*; row 1-23 of that lesson, agreement
-over a distance, is a bench of this one.
+The simplified GRU of row 0-40 is a bench of *Vanishing gradients*; row 1-23 of that lesson,
+agreement over a distance, is a bench of this one.
 """
 
 from __future__ import annotations
