@@ -51,12 +51,38 @@ class Architecture:
         """Return the share of one of `COST_PARTS` in all parameters."""
         return float(self.counts[:, COST_PARTS.index(part)].sum() / self.counts.sum())
 
+    def times(self, other: Architecture) -> float:
+        """Return the parameters as a multiple of those of another model."""
+        return self.total / other.total
+
     def summary(self) -> Facts:
         """State the total parameters and the shares of embeddings, feed-forward and attention."""
         return Facts(
             total=self.total, table=self.share("table"), feed_forward=self.share("feed_forward"),
             attention=self.share("self_attention") + self.share("cross_attention"),
         )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ModuleTree:
+    """Modules of a network in the order of PyTorch's print.
+
+    Attributes:
+        names: paths, such as "encoder.layers.0.norm1".
+        kinds: classes.
+        settings: arguments that the print shows, such as "p=0.1, inplace=False".
+        parameters: parameters of each with all that it contains.
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    settings: tuple[str, ...]
+    parameters: Int[np.ndarray, "module"]
+
+    def summary(self) -> Facts:
+        """State the number of modules, and how many are dropouts and LayerNorms."""
+        dropouts, norms = (self.kinds.count(kind) for kind in ("Dropout", "LayerNorm"))
+        return Facts(modules=len(self.names), dropouts=dropouts, norms=norms)
 
 
 @dataclass(frozen=True)

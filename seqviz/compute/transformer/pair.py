@@ -128,7 +128,9 @@ class TranslatedNumber:
     def summary(self, head: int) -> Facts:
         """State the correctness, and the largest cross-attention weight of a head (0: mean)."""
         index, digit, weight = self.sharpest(head)
+        lowest = int(self.probability.argmin())
         return Facts(
             "right" if self.right else "wrong", number=self.number, word=self.writes[index],
-            digit=self.source[digit], weight=weight,
+            digit=self.source[digit], weight=weight, unsure=self.writes[lowest],
+            least=float(self.probability[lowest]),
         )  # fmt: skip

@@ -19,6 +19,7 @@ from seqviz.models.texts import ModelText
 AMOUNTS = (0, 1, 2, 4, 8)
 QUESTIONS, DRAWS = 60, 8
 LABELS = ("negative", "positive")
+INSTRUCTIONS = ("none", "judge", "translate")
 TASK = "Decide whether each film review is positive or negative."
 MAX_REVIEW_CHARS = 120  # limit of a review: eight of them and a question are one text
 Example = tuple[str, int]  # a review, and the index of its label
@@ -105,16 +106,25 @@ def examples(draw: int) -> list[Example]:
     return examples
 
 
-def build_prompt(review: str, amount: int = 0, condition: str = "right", draw: int = 0) -> str:
+def build_prompt(
+    review: str, amount: int = 0, condition: str = "right", draw: int = 0,
+    instruction: str = "none",
+) -> str:  # fmt: skip
     """Return a question about a review after `amount` solved examples; see `beginning`.
+
+    GPT-2 takes its task from the text alone, p(output | input, task). "translate" has the form that
+    Radford et al. (2019) give for it, without examples.
 
     Args:
         review: the review.
         amount: number of examples.
         condition: of `CONDITIONS`.
         draw: number of the draw.
+        instruction: of `INSTRUCTIONS`.
     """
-    before = beginning(draw, amount, condition)
+    if instruction == "translate":
+        return f"translate to French, {review},"
+    before = beginning(draw, amount, condition, instruction == "judge")
     return f"{before}\n\n{question(review)}" if before else question(review)
 
 

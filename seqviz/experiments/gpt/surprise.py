@@ -10,12 +10,14 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.gpt.surprise import Repeated, Scored, Surprise
 from seqviz.core.errors import UserError
+from seqviz.experiments.gpt.shots import in_template
 from seqviz.models import texts
 from seqviz.models.pretrained import decoder
 from seqviz.models.texts import ModelText
 
 COPIES = 12
 SEPARATOR = "\n"  # one token between a text and its summary, delta in GPT's paper
+DELTAS = ("line", "tldr", "chat")  # what stands between an article and its summary
 _TOGETHER = 64  # positions whose scores are computed at once: 12.6 MB
 
 
@@ -55,6 +57,25 @@ def scored(model: str, text: ModelText, suffix: str = "") -> Scored:
     context = suffix + SEPARATOR
     first = len(texts.tokens(decoder(model), context).ids)
     return Scored(surprise(model, context + text), first)
+
+
+def before_summary(model: str, article: str, delta: str = "line") -> str:
+    """Return what a decoder reads before a summary, without the `SEPARATOR` that ends it.
+
+    Args:
+        model: name of the decoder.
+        article: the article; empty for what the separator alone is.
+        delta: of `DELTAS`: nothing more, the hint of GPT-2, or a request in the model's template.
+
+    Raises:
+        UserError: errors of `decoder`.
+    """
+    if delta == "line":
+        return article
+    if delta == "tldr":
+        return f"{article}\nTL;DR:"
+    request = f"Summarize this text in one sentence: {article}".rstrip()
+    return in_template(model, request).removesuffix(SEPARATOR)
 
 
 def repeated(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from seqviz.compute.transformer.cost import COST_PARTS, GROUPS, Architecture, PassTimes
+from seqviz.compute.transformer.cost import COST_PARTS, GROUPS, Architecture, ModuleTree, PassTimes
 from seqviz.jobs import Report, no_progress
 from seqviz.models.pretrained import library, load
 from seqviz.models.registry import DEFAULTS
@@ -102,6 +102,45 @@ def seq2seq(d_model: int = 512, heads: int = 8, layers: int = 6, d_ff: int = 204
     Raises:
         ValueError: heads that do not divide the width, or a size out of range.
     """
+    counts, weights = _counted(_network(d_model, heads, layers, d_ff), "")
+    return Architecture(
+        "transformer", counts, 3 * layers, layers, d_model, heads, heads, d_model // heads,
+        weights, False,
+    )  # fmt: skip
+
+
+def module_tree(
+    depth: int, d_model: int = 512, heads: int = 8, layers: int = 6, d_ff: int = 2048
+) -> ModuleTree:
+    """Return the modules of `nn.Transformer(d_model, heads, layers, layers, d_ff)` to a depth.
+
+    Of the equal layers of a stack only the first is listed.
+
+    Args:
+        depth: 1 for encoder and decoder, 4 for the parts of a layer.
+        d_model: as in `seq2seq`.
+        heads: as in `seq2seq`.
+        layers: as in `seq2seq`.
+        d_ff: as in `seq2seq`.
+
+    Raises:
+        ValueError: as in `seq2seq`.
+    """
+    listed = [
+        (name, module)
+        for name, module in _network(d_model, heads, layers, d_ff).named_modules()
+        if name and name.count(".") < depth and not re.search(r"layers\.[1-9]", name)
+    ]
+    return ModuleTree(
+        tuple(name for name, _ in listed),
+        tuple(type(module).__name__ for _, module in listed),
+        tuple(str(module.extra_repr()) for _, module in listed),
+        np.array([sum(item.numel() for item in module.parameters()) for _, module in listed]),
+    )
+
+
+def _network(d_model: int, heads: int, layers: int, d_ff: int) -> Any:
+    """Return an nn.Transformer without weights; raise ValueError for sizes out of range."""
     import torch
 
     if min(d_model, heads, layers, d_ff) < 1 or d_model > MOST_WIDTH or layers > 24:
@@ -110,12 +149,7 @@ def seq2seq(d_model: int = 512, heads: int = 8, layers: int = 6, d_ff: int = 204
         raise ValueError(f"{heads} heads cannot share {d_model} dimensions (d_ff {d_ff}).")
     with torch.device("meta"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about nested tensors, which counting does not use
-        network = torch.nn.Transformer(d_model, heads, layers, layers, d_ff, batch_first=True)
-    counts, weights = _counted(network, "")
-    return Architecture(
-        "transformer", counts, 3 * layers, layers, d_model, heads, heads, d_model // heads,
-        weights, False,
-    )  # fmt: skip
+        return torch.nn.Transformer(d_model, heads, layers, layers, d_ff, batch_first=True)
 
 
 def _counted(network: Any, stack: str) -> tuple[np.ndarray, int]:

@@ -11,13 +11,18 @@ from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, scales
 def token_losses(scored: Scored, style: Style = STYLE) -> Figure:
     """Plot each token's surprisal; dark bars count in the loss, pale ones are context only.
 
-    The dotted line is the mean of the dark bars.
+    The dotted line is the mean of the dark bars. Where all tokens but the first carry loss, each is
+    named with the token before it, the last one read: inputs and targets are shifted by one.
     """
     label, palette = style.labels("figure.loss_"), style.palette
     sheet = Sheet(style, barmode="overlay")
     at, bits = np.arange(1, len(scored.pieces) + 1), scored.bits
+    names, title = list(scored.pieces), label("token")
+    if scored.first == 1:
+        pairs = zip(scored.pieces, scored.pieces[1:], strict=False)
+        names, title = [*names[:1], *(" → ".join(pair) for pair in pairs)], label("shift")
     panel = sheet.panel(
-        axes.tokens(style, scored.pieces, label("token"), tickangle=-90),
+        axes.tokens(style, names, title, tickangle=-90),
         axes.axis(style.text("figure.method_bits"), range=[0, 1.08 * max(1.0, np.nanmax(bits))]),
     )
     styles = ((True, "carries", palette.prediction), (False, "read", palette.band))
@@ -28,7 +33,7 @@ def token_losses(scored: Scored, style: Style = STYLE) -> Figure:
                        hover="%{x}: %{y:.2f}")  # fmt: skip
     panel.line([scored.first + 0.5, len(at) + 0.5], [scored.loss] * 2, label("mean"),
                palette.highlight, width=2, dash="dot", hover=False)  # fmt: skip
-    return sheet.described("alt.losses", names={"x": list(scored.pieces)}, result=scored)
+    return sheet.described("alt.losses", names={"x": names}, result=scored)
 
 
 def repetition(repeated: Repeated, style: Style = STYLE) -> Figure:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
+from seqviz.compute.attention.masks import cells_computed
 from seqviz.compute.gpt.continuation import Continuation
 from seqviz.compute.gpt.cost import readings
 from seqviz.compute.gpt.filters import Chain
 from seqviz.compute.gpt.methods import METHODS
 from seqviz.compute.gpt.shots import CONDITIONS
+from seqviz.compute.transformer.cost import in_a_row
+from seqviz.core.errors import UserError
 from seqviz.data import precomputed
 from seqviz.experiments.gpt.continuation import greedy, next_token
 from seqviz.experiments.gpt.cost import time_cache
@@ -20,13 +23,22 @@ from seqviz.experiments.gpt.futures import compare_decoding
 from seqviz.experiments.gpt.methods import by_method
 from seqviz.experiments.gpt.shots import (
     AMOUNTS,
+    INSTRUCTIONS,
     LABELS,
     build_prompt,
     few_shots,
     in_template,
     special,
 )
-from seqviz.experiments.gpt.surprise import COPIES, SEPARATOR, repeated, scored
+from seqviz.experiments.gpt.surprise import (
+    COPIES,
+    DELTAS,
+    SEPARATOR,
+    before_summary,
+    repeated,
+    scored,
+)
+from seqviz.experiments.gpt.vectors import CLASSES, FORMS, gpt2_ids, task_inputs, text_vectors
 from seqviz.experiments.transformer import architectures
 from seqviz.figures.attention.trials import trials_so_far
 from seqviz.figures.gpt.cost import model_sizes, token_times
@@ -36,6 +48,7 @@ from seqviz.figures.gpt.scores import label_bars
 from seqviz.figures.gpt.shots import shots_by_amount
 from seqviz.figures.gpt.steps import written_bits
 from seqviz.figures.gpt.surprise import repetition, token_losses
+from seqviz.figures.gpt.vectors import vector_map
 from seqviz.lessons.framework.controls import (
     choice,
     on,
@@ -43,6 +56,7 @@ from seqviz.lessons.framework.controls import (
     slider,
     step_slider,
     text_input,
+    toggle,
     view,
 )
 from seqviz.lessons.framework.controls import select_slider as stops
@@ -57,9 +71,19 @@ MAX_PASTED_CHARS = 1_000  # limit of a text that is read after every interaction
 STORY = "Once upon a time"
 AGAIN = "The weather is nice today."
 LOOP = 48  # number of tokens of a greedy text
+SENTENCE = "Let us encode this sentence"  # S4's
+SECOND = "This sentence is encoded."
 REVIEW = "A slow and pointless film, but the music is wonderful."
-ARTICLE = "It snowed all night in Boston. Schools are closed today, and most buses are late."
-SUMMARY = "Snow closes the schools of Boston."
+DOCUMENT = "It snowed all night in Boston. Schools are closed today, and most buses are late."
+# The article and the summary of S1 (Jurafsky and Martin, figure 9-22), in words of our own.
+ARTICLE = (
+    "Kyle Waring sells snow from Boston on the internet. For $89 he sends six pounds of it in an"
+    " insulated box, enough for about 12 snowballs. He does not send it to New England."
+)
+SUMMARY = "Kyle Waring sends six pounds of Boston snow for $89."
+SUMMARY_TOKENS = 24  # of a summary that the model writes
+BEGIN = "<|endoftext|>"  # parts two documents in the training of SmolLM2
+CONTEXT = 2048  # tokens that GPT-3 reads at most
 
 
 def read(show: Show, text: str) -> None:
@@ -162,17 +186,23 @@ def show_bits(continuation: Continuation, show: Show) -> None:
 class ShotsParams:
     """Controls of the bench on few-shot prompts."""
 
-    view: str = view(("many", "one"), "many")
-    amount: int = stops(AMOUNTS[:-1], 2, when=on(view="one"))
-    condition: str = choice(CONDITIONS, "right", menu=True)
+    view: str = view(("many", "one", "vectors"), "many")
+    instruction: str = choice(INSTRUCTIONS, "none", menu=True, when=on(view="one"), more=True)
+    amount: int = stops(AMOUNTS[:-1], 2, when=on(view="one", instruction=INSTRUCTIONS[:2]))
+    condition: str = choice(CONDITIONS, "right", menu=True, when=on(view=("many", "one")))
     layout: str = choice(("plain", "chat"), "plain", when=on(view="one"))
     review: str = text_input(REVIEW, 200, when=on(view="one"))
     draw: int = seed(0, when=on(view="one"))
+    sentence: str = text_input(SENTENCE, 200, when=on(view="vectors"))
+    form: str = choice(FORMS, "text", menu=True, when=on(view="vectors"))
+    second: str = text_input(SECOND, 200, when=on(view="vectors", form=FORMS[2:]))
 
 
 def shots(p: ShotsParams, show: Show) -> None:
     if p.view == "one":
         return say_prompt(p, show)
+    if p.view == "vectors":
+        return say_vectors(p, show)
     accuracy = show.job(few_shots, model=DECODER, so_far=(trials_so_far,))
     show.figure(shots_by_amount, accuracy)
     words = {"condition": show.option("condition", p.condition)}
@@ -186,7 +216,10 @@ def shots(p: ShotsParams, show: Show) -> None:
 def say_prompt(p: ShotsParams, show: Show) -> None:
     """Show one prompt as the model reads it, and the prediction."""
     show.model(DECODER)
-    prompt = show.derive(build_prompt, p.review, p.amount, p.condition, p.draw, name="prompt")
+    extra = (p.instruction,) if p.instruction != "none" else ()
+    prompt = show.derive(
+        build_prompt, p.review, p.amount, p.condition, p.draw, *extra, name="prompt"
+    )
     if p.layout == "chat":
         prompt = show.derive(in_template, DECODER, prompt, name="template")
     read(show, prompt)
@@ -205,6 +238,33 @@ def say_prompt(p: ShotsParams, show: Show) -> None:
     )  # fmt: skip
 
 
+def say_vectors(p: ShotsParams, show: Show) -> None:
+    """Show the vectors of a text, and the form in which GPT-1 is given a task."""
+    second = p.second if p.form in FORMS[2:] else ""
+    inputs = show.derive(task_inputs, p.form, p.sentence, second, name="inputs")
+    for text in inputs:
+        read(show, text)
+    sequences = [show.run(text_vectors, DECODER, text) for text in inputs]
+    first = sequences[0]
+    show.figure(vector_map, first)
+    show.readouts(first, positions="positions", numbers="numbers")
+    if p.form == "text":
+        small = show.run(architectures.architecture, "gpt2", name="small")
+        ids = show.derive(gpt2_ids, p.sentence)
+        show.note("vectors.text", result=first, ids=listed(first.tokens.ids), small=small,
+                  small_ids=listed(ids), count=len(ids))  # fmt: skip
+        return
+    layer = show.readout("layer", first.task_parameters, CLASSES[p.form])
+    marked = sum(len(item.tokens.ids) for item in sequences)
+    show.note("vectors.task", result=first, sequences=len(sequences), marked=marked,
+              classes=CLASSES[p.form], layer=layer)  # fmt: skip
+
+
+def listed(ids: Iterable[int]) -> str:
+    """Return token ids as a list."""
+    return ", ".join(str(item) for item in ids)
+
+
 @dataclass(frozen=True)
 class CostParams:
     """Controls of the bench on cost: cache times, sizes, loss masking."""
@@ -213,15 +273,23 @@ class CostParams:
     given: int = slider(1, 200, 5, when=on(view="time"))
     written: int = slider(1, 200, 20, when=on(view="time"))
     article: str = text_input(ARTICLE, 500, when=on(view="summary"))
-    summary: str = text_input(SUMMARY, 200, when=on(view="summary"))
-    document: str = text_input(ARTICLE, 500, when=on(view="training"), above=True)
+    writer: str = choice(("reader", "model"), "reader", when=on(view="summary"))
+    summary: str = text_input(SUMMARY, 200, when=on(view="summary", writer="reader"))
+    delta: str = choice(DELTAS, "line", menu=True, when=on(view="summary"), more=True)
+    document: str = text_input(DOCUMENT, 500, when=on(view="training"), above=True)
+    start: bool = toggle(False, when=on(view="training"))
+    compared: str = choice(architectures.FAMILY[:-1], "gpt2_xl", menu=True, when=on(view="sizes"))
+    context: int = slider(64, CONTEXT, CONTEXT, 64, when=on(view="sizes"))
+    band: int = stops((16, 32, 64, 128, 256, 512), 128, when=on(view="sizes"))
 
 
 def cost(p: CostParams, show: Show) -> None:
     if p.view == "sizes":
-        return say_sizes(show)
-    if p.view != "time":
-        return say_losses(p, show)
+        return say_sizes(p, show)
+    if p.view == "training":
+        return say_training(p, show)
+    if p.view == "summary":
+        return say_summary(p, show)
     cache_times = show.job(time_cache, model=DECODER, so_far=(trials_so_far,))
     show.figure(token_times, cache_times, p.given, p.written)
     cached = show.readout("cached", readings, p.given, p.written)
@@ -234,32 +302,56 @@ def cost(p: CostParams, show: Show) -> None:
     return None
 
 
-def say_losses(p: CostParams, show: Show) -> None:
-    """Show which tokens of a text are scored, and the effect of a context."""
-    if p.view == "training":
-        read(show, p.document)
-        result = show.run(scored, DECODER, p.document)
-    else:
-        read(show, f"{p.article} {p.summary}")
-        result = show.run(scored, DECODER, p.summary, p.article)
+def say_training(p: CostParams, show: Show) -> None:
+    """Show the loss of every token of a text, each predicted from those before it."""
+    document = f"{BEGIN}{p.document}" if p.start else p.document
+    read(show, document)
+    result = show.run(scored, DECODER, document)
     show.figure(token_losses, result)
     show.readouts(result, "tokens", "scored", "loss", "nats")
-    if p.view == "training":
-        show.note("bill.training", result=result)
-        return
-    alone = show.run(scored, DECODER, f"{SEPARATOR}{p.summary}", name="alone")
-    show.note("bill.summary", m=result.first - 1, result=result, alone=alone)
+    built = show.run(architectures.architecture, DECODER, name="built")
+    waits = show.derive(in_a_row, built, name="waits")
+    show.note("bill.training", result=result)
+    show.note("bill.parallel", waits=waits, serial=waits * result.scored)
 
 
-def say_sizes(show: Show) -> None:
-    """Show the parameters of the GPT family."""
-    models = tuple(
-        show.run(architectures.architecture, name, name=name) for name in architectures.FAMILY
+def say_summary(p: CostParams, show: Show) -> None:
+    """Show the loss of a summary, with and without its article."""
+    if not p.article.strip():
+        raise UserError("empty_text", "There is no article yet: write a sentence or two.")
+    summary = p.summary
+    context, separator = (
+        show.derive(before_summary, DECODER, text, p.delta, name=name)
+        for text, name in ((p.article, "context"), ("", "separator"))
     )
-    show.figure(model_sizes, models)
-    first, _, second, third = models
-    times = third.total / second.total
-    show.note("bill.sizes", times=times, first=first, second=second, third=third)
+    read(show, context if p.writer == "model" else f"{context} {summary}")
+    if p.writer == "model":
+        continuation = show.run(greedy, DECODER, f"{context}{SEPARATOR}", SUMMARY_TOKENS)
+        summary = continuation.text
+    result = show.run(scored, DECODER, summary, context)
+    show.figure(token_losses, result)
+    show.readouts(result, "tokens", "scored", "loss", "nats")
+    rest = (summary, separator) if separator else (f"{SEPARATOR}{summary}",)
+    alone = show.run(scored, DECODER, *rest, name="alone")
+    if p.writer == "model":
+        show.note("bill.written", text=summary)
+    show.note("bill.summary", m=result.first - alone.first, result=result, alone=alone)
+
+
+def say_sizes(p: CostParams, show: Show) -> None:
+    """Show the parameters of the GPT family, and the weights that GPT-3's patterns compute."""
+    models = {
+        name: show.run(architectures.architecture, name, name=name) for name in architectures.FAMILY
+    }
+    show.figure(model_sizes, tuple(models.values()))
+    dense = show.readout("dense", cells_computed, "causal", p.context, True)
+    banded = show.readout("banded", cells_computed, "window", p.context, True, p.band)
+    name = show.option("compared", p.compared)
+    times = show.readout("larger", models["gpt3"].times, models[p.compared], caption=name)
+    show.note("bill.sizes", times=times, first=models["gpt1"], second=models["gpt2_xl"],
+              third=models["gpt3"], model=name)  # fmt: skip
+    show.note("bill.pattern", context=p.context, band=p.band, dense=dense, banded=banded,
+              share=banded / dense)  # fmt: skip
 
 
 def read_anew(prompt: int, written: int) -> float:

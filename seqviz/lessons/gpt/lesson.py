@@ -79,7 +79,8 @@ lesson.step(
 lesson.step(
     "shots", "layout", {"view": "many", "condition": "other"}, [RIGHT, "figure.shots_other"]
 )
-lesson.step("shots", "without", {"view": "one", "amount": 0, "layout": "plain"}, [0, 1])
+WITHOUT = {"view": "one", "instruction": "none", "amount": 0, "layout": "plain"}
+lesson.step("shots", "without", WITHOUT, [0, 1])
 
 lesson.step("cost", "long", {"view": "time", "written": 200}, [6])
 lesson.step("cost", "summary", {"view": "summary"}, ["figure.loss_carries", "figure.loss_mean"])

@@ -148,6 +148,9 @@ class TransformerCostParams:
     heads: int = stops((1, 2, 4, 8, 16, 32, 64), 8, when=own)
     layers: int = slider(1, 24, 6, when=own)
     d_ff: int = stops((256, 512, 1024, 2048, 3072, 4096, 8192), 2048, when=own)
+    tree: int = slider(
+        0, 5, 0, when=on(view="parameters", design=("transformer", "own")), more=True
+    )
 
 
 def steps(p: EncoderFlowParams, show: Show) -> None:
@@ -197,7 +200,8 @@ def pair(p: PairParams, show: Show) -> None:
         show.readout(how, result.right, p.kind, how)
     gap = " " if p.view == "english" else ""
     words = gap.join(word for word in summary.writes if word != END)
-    show.facts(summary.summary, p.look, note="pair", said=words)
+    facts = show.facts(summary.summary, p.look, note="pair", said=words)
+    show.note("pair.argmax", **facts)
     show.note(
         "pair.trained" if summary.trained else "pair.unseen", number=summary.number, test=TEST
     )
@@ -250,8 +254,8 @@ def bill(p: TransformerCostParams, show: Show) -> None:
         return say_time(show)
     if p.view == "cache":
         return say_cache(p, show)
+    sizes = (p.width, p.heads, p.layers, p.d_ff) if p.design == "own" else ()
     if p.design == "own":
-        sizes = (p.width, p.heads, p.layers, p.d_ff)
         architecture = show.run(architectures.seq2seq, *sizes)
     else:
         architecture = show.run(architectures.architecture, p.design)
@@ -263,6 +267,8 @@ def bill(p: TransformerCostParams, show: Show) -> None:
             if architecture.share(part):
                 show.readout(part, architecture.share, part)
         show.facts(architecture.summary, note="bill.parameters", model=title)
+        if p.tree and p.design in ("transformer", "own"):
+            say_tree(show.run(architectures.module_tree, p.tree, *sizes), show)
         return None
     work = show.run(cost.operations, architecture, name="work")
     show.figure(operation_lines, work, p.tokens)
@@ -273,6 +279,16 @@ def bill(p: TransformerCostParams, show: Show) -> None:
     recurrent = show.readout("recurrent", cost.in_a_row, architecture, p.tokens)
     show.note("bill.in_a_row", waits=waits, recurrent=recurrent)
     return None
+
+
+def say_tree(modules: cost.ModuleTree, show: Show) -> None:
+    """List the modules of a network, as PyTorch prints them."""
+    calls = [f"{kind}({settings})" for kind, settings in
+             zip(modules.kinds, modules.settings, strict=True)]  # fmt: skip
+    counts = [f"{count:,}" for count in modules.parameters.tolist()]
+    columns = {"tree_name": modules.names, "tree_parameters": counts, "tree_module": calls}
+    show.rows("tree", columns)
+    show.facts(modules.summary, note="bill.tree")
 
 
 def say_cache(p: TransformerCostParams, show: Show) -> None:
