@@ -70,7 +70,7 @@ class Map:
 
     def box(
         self, number: int, x: Point, y: float, words: str, label: str, share: float,
-        height: float,
+        height: float, size: float = 12.5,
     ) -> None:  # fmt: skip
         """Draw a part as a box.
 
@@ -82,6 +82,7 @@ class Map:
             label: name of its button: tensor, shape, share of the stream.
             share: share of the box that is filled.
             height: height of the box.
+            size: font size in pixels.
         """
         low, high = y - height / 2, y + height / 2
         line = self._place(number, (*x, low, high), label, self.palette.baseline, 1.2)
@@ -91,7 +92,7 @@ class Map:
         if filled > x[0]:
             self.panel.rectangle((x[0], filled), (low, high), _NONE, width=0, layer="below",
                                  fillcolor=self.palette.prediction, opacity=_SHARE)  # fmt: skip
-        self.panel.words(words, sum(x) / 2, y, size=12.5)
+        self.panel.words(words, sum(x) / 2, y, size=size)
 
     def sum(self, number: int, x: float, y: float, label: str) -> None:
         """Draw a part as a plus in a circle on the stream.

@@ -117,8 +117,8 @@ def _box(
     part, name = transformer.parts[number - 1], _name(style, transformer, number)
     share = transformer.share(number, layer, token) if part.adds else 0
     spoken = f"{name}: {_shape(part)}, {_share(style, transformer, number, layer, token)}"
-    height = 0.7 if transformer.form == "decoder" else 0.84
-    diagram.box(number, x, y, f"<b>{name}</b>{lines}{_shape(part)}", spoken, share, height)
+    height, size = (0.7, 12.5) if transformer.form == "decoder" else (0.86, 11.5)
+    diagram.box(number, x, y, f"<b>{name}</b>{lines}{_shape(part)}", spoken, share, height, size)
 
 
 def _draw_decoder(
