@@ -4,13 +4,13 @@ from seqviz.lessons.transformer.lesson import lesson as declared
 from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
+lesson.prose("stream")
+lesson.bench("stream")
+lesson.more("stream_more")
 lesson.prose("steps")
 lesson.bench("steps")
 lesson.more("steps_more")
 lesson.exercise("layer")
-lesson.prose("norms")
-lesson.bench("norms")
-lesson.more("norms_more")
 lesson.prose("account")
 lesson.bench("account")
 lesson.more("account_more")
@@ -18,6 +18,10 @@ lesson.more("equations")
 lesson.prose("remove")
 lesson.bench("remove")
 lesson.more("remove_more")
+with lesson.deeper("norms"):
+    lesson.prose("norms")
+    lesson.bench("norms")
+    lesson.more("norms_more")
 with lesson.deeper("masks"):
     lesson.prose("masks")
     lesson.bench("masks")

@@ -366,6 +366,7 @@ LEFT_OUT = {
     "compare_tied": "GRU word models, trained in eighteen runs; the loop is that of train_taggers",
     "compare_taggers": "networks of train_taggers, for each wiring and seed",
     "copy_twice": "passes of the functional forward, as in attention's heads switched off",
+    "decoder_parts": "one pass of the functional forward, with shares by numpy",
     "errors_of_seeds": "networks of train_taggers, at each seed",
     "features": "sentence vectors, as of plain passes",
     "few_shots": "answers, right or wrong, behind passes with a cache as in greedy",

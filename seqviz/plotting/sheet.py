@@ -33,6 +33,7 @@ class Sheet:
         annotations: Plotly annotations.
         page: Plotly layout.
         legend_names: names that already have a legend entry.
+        meta: what scripts read beside the description (`maps.Map`).
     """
 
     def __init__(self, style: Style, **more: Any):
@@ -42,6 +43,7 @@ class Sheet:
         self.annotations: list[dict[str, Any]] = []
         self.page = {**layout(style), **more}
         self.legend_names: set[str | None] = set()
+        self.meta: dict[str, Any] = {}
         self._last = {"x": 0, "y": 0}
         del self.page["xaxis"], self.page["yaxis"]
 
@@ -159,7 +161,7 @@ class Sheet:
             gap: share of the height between panels stacked on narrow screens
                 (responsive_panels.js), where labels need more than the default.
         """
-        meta: dict[str, Any] = {"alt": unbroken(alt)}
+        meta: dict[str, Any] = {**self.meta, "alt": unbroken(alt)}
         if names:
             meta["names"] = {axis: list(words) for axis, words in names.items()}
         if gap is not None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from seqviz.compute.transformer import cost, flow, masking, normalization
+from seqviz.compute.transformer import components, cost, flow, masking, normalization
 from seqviz.compute.transformer.depth import ARRANGEMENTS, RUNS, Depth
 from seqviz.compute.transformer.interpretability.account import (
     CapitalAttributions,
@@ -28,6 +30,7 @@ from seqviz.figures.transformer.flow import step_tensor, two_operators
 from seqviz.figures.transformer.interpretability import account, induction, lens, removal
 from seqviz.figures.transformer.norms import three_norms
 from seqviz.figures.transformer.pair import two_attentions
+from seqviz.figures.transformer.stream_map import stream_map
 from testing.fake import fake
 from testing.figure_examples import Example, fake_example
 
@@ -36,8 +39,39 @@ WORDS = ("The", "␣capital", "␣of", "<b>", "␣is")
 
 def examples() -> tuple[Example, ...]:
     """Return examples of every figure function of the subject, several where it has branches."""
-    return (*_of_blocks(), *_of_training(), *_of_cost(), *_of_accounts(), *_of_removals(),
-            *_of_lenses(), *_of_copies())  # fmt: skip
+    return (*_of_maps(), *_of_blocks(), *_of_training(), *_of_cost(), *_of_accounts(),
+            *_of_removals(), *_of_lenses(), *_of_copies())  # fmt: skip
+
+
+def _of_maps() -> tuple[Example, ...]:
+    pair = components.encoder_decoder("<b>the cat&dog %{x} the")
+    shapes = {"heads": (2, 5, 5), "hidden": (5, 40), "unembed": (5, 900)}
+    random = np.random.default_rng(0)
+    parts = []
+    for name in components.DECODER_PARTS:
+        n_layers = 1 if name in ("embed", "final_norm", "unembed") else 3
+        x = random.normal(size=(n_layers, 5, 10 if name in ("heads", "unembed") else 24))
+        has_share = name in components.ADDING or name.startswith("sum")
+        part = components.tensor_part(
+            name, "decoder", list(x), list(x) if has_share else (), list(x + 1)
+        )
+        parts.append(replace(part, shape=shapes.get(name, part.shape)))
+    single = components.TransformerParts("decoder", (WORDS,), tuple(parts), 3, 2, WORDS * 2)
+    return (
+        *(
+            Example(
+                f"transformer: map, part {part}",
+                stream_map,
+                (single, layer, part),
+                single.norm(1, layer),
+            )
+            for layer, part in ((0, 1), (1, 3), (2, 8), (2, 11))
+        ),
+        *(
+            Example(f"transformer: pair, part {part}", stream_map, (pair, 1, part), pair.norm(1, 1))
+            for part in (7, 9, 13)
+        ),
+    )
 
 
 def _of_blocks() -> tuple[Example, ...]:

@@ -13,6 +13,7 @@ const CONFIG = { displayModeBar: false, scrollZoom: false, doubleClick: "reset" 
 const FULL_PAINT_MS = 400; // after a partial paint, the full one
 // Pixels: a frame is narrower only until the columns of the page have their widths, or in a closed tab.
 const MIN_WIDTH_PX = 100;
+const HAS_MAP = /"meta":\{"map":/; // a figure with parts to choose (plotting/maps.py)
 const PALETTE = "--st-chart-categorical-colors";
 const FONT_TIMEOUT_MS = 1000; // that fonts may take
 
@@ -89,7 +90,7 @@ export class Chart {
   // The same figure is not painted twice: after a drag the page sends it once more. isDragging: paint only
   // what differs from the last figure.
   show(figure, alt, isDragging = false) {
-    this.host.setAttribute("role", "img");
+    this.host.setAttribute("role", HAS_MAP.test(figure) ? "group" : "img");
     this.host.setAttribute("aria-label", alt);
     this.figure = figure;
     const json = applyTheme(figure, this.host);
@@ -109,7 +110,7 @@ export class Chart {
 
   // The curves that the reader has pinned, below those of now.
   withPins(figure) {
-    if (this.prefix) pinBoard(this.prefix).apply(figure, (text) => applyTheme(text, this.host));
+    if (this.bench) pinBoard(this.bench).apply(figure, (text) => applyTheme(text, this.host));
     return figure;
   }
 
@@ -118,6 +119,7 @@ export class Chart {
     const after = this.parse(this.json);
     const isDone = repaint(this.host, this.previous, after);
     if (!isDone) this.paint();
+    else this.showMap(after.layout.meta);
     this.previous = after;
     clearTimeout(this.fullPaintTimer);
     if (isDone) this.fullPaintTimer = setTimeout(() => this.paint(), FULL_PAINT_MS);
@@ -138,6 +140,7 @@ export class Chart {
     this.previous = null;
     Plotly.react(host, traces, { ...layout, ...this.size }, CONFIG).then(() => {
       turnArrows(host);
+      this.showMap(layout.meta);
       this.onPainted?.();
     });
     listenForPicks(host);
@@ -146,6 +149,12 @@ export class Chart {
   // Pins have changed.
   repaintAll() {
     if (this.json && Plotly) this.paint();
+  }
+
+  // Buttons over the parts of a map; the script is loaded for the first figure that has one.
+  showMap(meta) {
+    if (!meta?.map && !this.partButtons) return;
+    import("../figures/map.js").then(({ showMap }) => showMap(this, meta?.map));
   }
 
   // Recolor for the current theme; on paper it is the light one.
@@ -204,7 +213,7 @@ function adoptShellChart(host) {
 function update(chart, data) {
   chart.cancelDeferred?.();
   chart.pageFigure = data;
-  chart.prefix = data.live?.bench;
+  chart.bench = data.live?.bench;
   if (data.live) {
     const bench = liveBench(data.live.bench);
     if (bench.isStale(data.live.values)) {

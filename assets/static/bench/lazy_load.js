@@ -54,6 +54,14 @@ function scrollToAnchor() {
 }
 scrollToAnchor();
 
+// A link to a bench of this page, such as that of a part of a map, opens its card.
+document.addEventListener("click", (event) => {
+  const name = /^#bench-(\w+)$/.exec(event.target.closest?.("a")?.getAttribute("href") ?? "")?.[1];
+  if (!name || event.defaultPrevented || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  holdAnchor(name);
+});
+
 // The button below an answered question sets the figure to the answer.
 document.addEventListener("click", ({ target }) => {
   if (target.closest?.('[class*="-predict-"][class*="-show"] button')) showFigure(target.closest('[class*="st-key-bench-"]'));

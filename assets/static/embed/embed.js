@@ -139,6 +139,7 @@ class Embed {
     // After further input the payload is older than what is on screen, and another one will follow.
     const isOutdated = live && bench.isStale(live.values);
     this.payload = payload;
+    this.chart.bench = payload.bench;
     if (live) {
       const source = { ...live, address: live.token ? live.address : null };
       if (isOutdated) {

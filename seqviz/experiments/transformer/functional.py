@@ -236,7 +236,9 @@ class _Batch:
     def normed(self, norm: Any, layer: int, rows: Sequence[int], x: Any) -> Any:
         """Return the normalized vectors, or their mixture with the input."""
         share = self.factor("norm", layer, rows)
-        return norm(x) if share is None else share * norm(x) + (1 - share) * x
+        result = norm(x) if share is None else share * norm(x) + (1 - share) * x
+        self.report("normalized", layer, result)
+        return result
 
     def added(self, part: str, layer: int, rows: Sequence[int], x: Any) -> Any:
         """Return the output of attention or MLP of a layer for these rows."""
@@ -250,6 +252,7 @@ class _Batch:
             with taps.hooked(attention_hook):
                 result = parts.attention(layer, x)
             self.report("heads", layer, attention_hook.stages.output)  # type: ignore[union-attr]
+            self.report("weights", layer, attention_hook.stages.weights)  # type: ignore[union-attr]
         else:
             neurons = parts.neurons(layer, x)
             on = self.units(part, layer, rows, neurons.shape[-1])
@@ -288,8 +291,9 @@ def forward(parts: NetworkParts, variants: Sequence[Variant], watch: Watch | Non
         parts: parts of the network on a text.
         variants: interventions of each row.
         watch: called with the outputs of the running rows: ("heads", layer, [row, head, token,
-            d_k]), ("neurons", layer, [row, token, neuron]), ("attention", "mlp" or "stream", layer,
-            [row, token, d_model]), where the stream is that after the layer.
+            d_k]), ("weights", layer, [row, head, query, key]), ("neurons", layer, [row, token,
+            neuron]), ("normalized", "attention", "mlp" or "stream", layer, [row, token, d_model]),
+            where the stream is that after the layer and each layer has two normalizations.
 
     Returns:
         [variant, token, d_model], before `NetworkParts.last`.

@@ -12,4 +12,5 @@ from seqviz.lessons.transformer.lesson import (
     pair,
     remove,
     steps,
+    stream,
 )

@@ -7,12 +7,13 @@ from itertools import product
 from seqviz.experiments.transformer import functional
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.framework.steps import Cell, Trace
-from seqviz.lessons.transformer import block, interpretability
+from seqviz.lessons.transformer import block, interpretability, stream_map
 
 lesson = Lesson(
-    "transformer", code=(functional.forward,), core=("steps", "norms", "account", "remove")
+    "transformer", code=(functional.forward,), core=("stream", "steps", "account", "remove")
 )
 
+stream = lesson.bench("stream", stream_map.StreamParams)(stream_map.stream)
 steps = lesson.bench("steps", block.EncoderFlowParams)(block.steps)
 norms = lesson.bench("norms", block.NormsParams)(block.norms)
 account = lesson.bench("account", interpretability.AccountParams, leads=True)(
@@ -54,6 +55,7 @@ lesson.exercise(
 ROW = [Cell(feature, 1, ("x2", "y2")) for feature in (1, 2, 3)]
 COLUMN = [Cell(1, word, ("x2", "y2")) for word in (1, 2, 3, 4)]
 EACH = [Cell(feature, word, ("x2", "y2")) for feature in (1, 2, 3) for word in (1, 2, 3, 4)]
+lesson.question("passes", "stream", at={"component": 9, "block": 20}, veils=False)
 lesson.question("norms", "norms", at={"added": 1.0}, lights=[ROW[:1], ROW, COLUMN, EACH])
 lesson.question("knows", "account", at={"against": " London"}, lights=[[2], [1], [0]])
 lesson.question("missed", "remove")
@@ -64,6 +66,10 @@ lesson.question(
     lights=[[17], [17, 11], [17, 15, 11], [17, 15, 13, 11]],
 )  # fmt: skip
 lesson.question("bill", "bill", lights=[[0], [1], [2], [3]])
+
+lesson.step("stream", "first", {"component": 8, "block": 0}, [1])
+lesson.step("stream", "later", {"component": 8, "block": 20}, [1])
+lesson.step("stream", "pair", {"view": "pair", "component": 3}, [1])
 
 lesson.step("steps", "hidden", {"step": 8}, [0])
 lesson.step("steps", "norm", {"step": 7}, [0])

@@ -23,7 +23,7 @@ def has_curves(chart: object) -> bool:
     Args:
         chart: a figure or a drawing of another kind.
     """
-    if not isinstance(chart, Figure):
+    if not isinstance(chart, Figure) or "map" in (chart.page.get("meta") or {}):
         return False
     bars = Counter(t.get("yaxis", "y") for t in chart.traces if t.get("type") == "bar")
     return 1 in bars.values() or any(
