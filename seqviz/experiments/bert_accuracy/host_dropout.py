@@ -42,8 +42,8 @@ class HostDropout(TorchFunctionMode):
 def _dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     if not training or p == 0:
         return x
-    kept = torch.empty_like(x, dtype=torch.uint8, device="cpu").bernoulli_(1 - p)
-    return x * kept.to(x.device, x.dtype).div_(1 - p)
+    retained = torch.empty_like(x, dtype=torch.uint8, device="cpu").bernoulli_(1 - p)
+    return x * retained.to(x.device, x.dtype).div_(1 - p)
 
 
 def _attention(
