@@ -95,7 +95,8 @@ def test_gpu_command_runs_from_unpacked_bundle(tmp_path):
     # the colors of figures are plotly's
     why = {result["agreement"][name] for name in pages}
     assert why <= {"skipped: plotly is not installed", f"skipped: {machine.NO_TIME}"}
-    assert not (position / "assets/data/crossover.json").exists()
+    carried = position / placement.FILE.relative_to(ROOT)
+    assert carried.read_text() == placement.FILE.read_text()  # a CPU says nothing about a GPU
     assert result["agreement"]["all pairs, RNN"]["float32"]["largest"] == 0
     assert "is not on this machine" not in str(result["agreement"]["MiniLM, one text"])
     assert speed.ROWS.keys() < result["speed"].keys()
@@ -329,10 +330,11 @@ def test_command_writes_crossover_read_by_placement(tmp_path, monkeypatch):
     }
     monkeypatch.setattr(command, "RESULTS", tmp_path)
     monkeypatch.setattr(placement, "FILE", tmp_path / "crossover.json")
+    (tmp_path / "crossover.json").write_text('[{"name": "T"}, {"name": "H", "date": "before"}]')
     command.write(gpu, result)
-    placement.measured.cache_clear()
-    read = placement.measured()
-    placement.measured.cache_clear()
+    assert placement.table().keys() == {"T", "H"}
+    read = placement.table()["H"]
+    placement.table.cache_clear()
     assert (read.name, read.largest) == ("H", 2e-6)
     assert read.crossover == {"fit: recall": 32, "fit: gates, LSTM": None}
 

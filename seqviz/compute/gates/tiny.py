@@ -19,6 +19,7 @@ from seqviz.core import deprecated
 from seqviz.core.units import Share
 
 TESTED = 400  # sequences
+_UNSCORED = -100  # answer at a step that is not scored
 __all__ = [
     "Longer",
     "Tiny",
@@ -109,16 +110,28 @@ def train_tiny(
         out, _ = layer(one_hot[symbols])
         return head(out[scored])
 
+    def loss_on_cpu(
+        symbols: torch.Tensor, scored: torch.Tensor, answers: torch.Tensor
+    ) -> torch.Tensor:
+        return torch.nn.functional.cross_entropy(scores(symbols, scored), answers)
+
+    def loss_on_device(symbols: torch.Tensor, answers: torch.Tensor) -> torch.Tensor:
+        # The same mean. To choose the scored steps would wait for the device, and give each batch
+        # another shape.
+        every = head(layer(one_hot[symbols])[0]).flatten(0, 1)
+        return torch.nn.functional.cross_entropy(every, answers.flatten(), ignore_index=_UNSCORED)
+
     test = draw(settings.task, settings.length, TESTED, np.random.RandomState([settings.seed, 1]))
     *inputs, answers = (torch.as_tensor(item, device=device) for item in _arrays(test))
     step = TrainingStep(
         torch.optim.Adam([*layer.parameters(), *head.parameters()], settings.rate),
-        lambda *batch: torch.nn.functional.cross_entropy(scores(*batch[:2]), batch[2]),
+        loss_on_cpu if device == "cpu" else loss_on_device,
         [*layer.parameters()],
     )
 
     def update(number: int) -> None:
-        step(*_arrays(draw(settings.task, settings.length, settings.batch, random)))
+        batch = draw(settings.task, settings.length, settings.batch, random)
+        step(*(_arrays(batch) if device == "cpu" else _marked(batch)))
 
     def measure(done: int, new: int) -> TinyReport:
         with torch.no_grad():
@@ -151,3 +164,7 @@ def train_tiny(
 
 def _arrays(batch: SymbolBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return batch.symbols, batch.scored, batch.answers[batch.scored]
+
+
+def _marked(batch: SymbolBatch) -> tuple[np.ndarray, np.ndarray]:
+    return batch.symbols, np.where(batch.scored, batch.answers, _UNSCORED)
