@@ -140,25 +140,30 @@ def train_tiny(
 
     result = run(update, measure, settings.updates, Pulse(report))
 
-    def array(tensor: torch.Tensor) -> np.ndarray:
-        return tensor.detach().cpu().numpy().copy()
+    return Tiny(
+        settings,
+        _network(settings, layer, head),
+        np.array([r.update for r in result]),
+        np.array([r.accuracy for r in result]),
+    )
 
-    weights = RecurrentWeights(*map(array, layer.parameters()))
-    network = GatedNetwork(
+
+def _network(settings: TinySettings, layer: Any, head: Any) -> GatedNetwork:
+    """Return the trained network as arrays."""
+
+    def array(tensor: Any) -> np.ndarray:
+        return np.array(tensor.detach().cpu().numpy())
+
+    symbols = SYMBOLS[settings.task]
+    return GatedNetwork(
         f"{settings.task}_{settings.cell}",
         settings.cell,
         settings.task,
-        SYMBOLS[settings.task],
-        np.eye(symbols, dtype=np.float32),
-        weights,
+        symbols,
+        np.eye(len(symbols), dtype=np.float32),
+        RecurrentWeights(*map(array, layer.parameters())),
         array(head.weight),
         array(head.bias),
-    )
-    return Tiny(
-        settings,
-        network,
-        np.array([r.update for r in result]),
-        np.array([r.accuracy for r in result]),
     )
 
 
