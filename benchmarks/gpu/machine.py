@@ -83,7 +83,7 @@ def expand(folder: Path) -> None:
     for name, item in parts.items():
         step = parts.get(name + STEP_SUFFIX)
         if not name.endswith(STEP_SUFFIX):
-            weights[name] = item if step is None else (item * step[:, None]).half()
+            weights[name] = item if step is None else (item.float() * step[:, None]).half()
     save_file(weights, folder / sources.WEIGHTS, {"format": "pt"})
     manifest = json.loads((folder / store.MANIFEST).read_text("utf-8"))
     del manifest["files"][COARSE]

@@ -220,6 +220,8 @@ class CapturedCall:
     def _give_up(self, error: RuntimeError) -> device.Trouble:
         """Stay eager from now on, and release graphs where that may help."""
         trouble = device.classify_error(error)
+        if error.__context__ is not None:  # the end of a capture fails after memory has ended in it
+            trouble = trouble or device.classify_error(error.__context__)
         self._is_eager = True
         if trouble:
             self._pool.clear()

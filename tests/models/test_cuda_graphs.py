@@ -257,7 +257,23 @@ def test_graphs_of_a_finished_training_are_released(captures):
     assert len(pool) == 0
 
 
-@pytest.mark.parametrize("error", [torch.OutOfMemoryError(FULL), RuntimeError("not permitted")])
+def after_memory_ended() -> RuntimeError:
+    """The error of a capture's end, which hides the one in it."""
+    error = torch.AcceleratorError("CUDA error: operation failed due to an error during capture")
+    error.__context__ = torch.OutOfMemoryError(FULL)
+    return error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError(FULL),
+        RuntimeError("CUDA error: operation not permitted when stream is capturing"),
+        torch.AcceleratorError("CUDA error: operation failed due to a previous error in capture"),
+        RuntimeError("Cannot copy between CPU and CUDA tensors during CUDA graph capture"),
+        after_memory_ended(),
+    ],
+)
 def test_failed_capture_stays_eager(error, captures, monkeypatch):
     """Memory that ends during a capture, or work that cannot be captured."""
     released = []
@@ -272,7 +288,8 @@ def test_failed_capture_stays_eager(error, captures, monkeypatch):
     for k in range(6):
         assert call(doubled(eager), torch.full((2,), float(k))).tolist() == [2.0 * k] * 2
     assert (len(captures), len(eager)) == (1, 6)
-    assert bool(released) == isinstance(error, torch.OutOfMemoryError)
+    is_memory = isinstance(error.__context__ or error, torch.OutOfMemoryError)
+    assert bool(released) == is_memory
 
 
 def test_device_lost_during_replay_ends_on_the_cpu(captures, monkeypatch):
