@@ -2,15 +2,19 @@
 
 Requires torch, numpy and, for rows that run a network, transformers and MiniLM: fetched (`python -m
 seqviz.models fetch minilm`) or unpacked from the bundle (`python -m tools.gpu_bundle`). No
-Streamlit, no network; a row without its requirements is skipped with a message. Three parts, a
-table each: agreement with the CPU in float32 (`agreement`), speed (`speed`), faults (`faults`). No
-row is started when the time is nearly over.
+Streamlit, no network; a row without its requirements is skipped with a message. Three tables:
+speed (`speed`), agreement with the CPU in float32 (`agreement`), faults (`faults`). Their rows come
+in order of worth (`stages`): what the goals name, the lessons' pages, float32, faults, and last the
+other precisions. No row is started when the time is nearly over; those left are named, and
+`--resume` measures them.
 
 Without a GPU, the same rows run with small sizes, at most a minute, and the first line says so:
 that shows that the command works, and nothing about a GPU. With a GPU, or with `--write`, table and
-figure are written to `benchmarks/results/<date>-gpu-<name>.json` and `.svg` after each part.
+figure are written to `benchmarks/results/<date>-gpu-<name>.json` and `.svg` after each stage.
 
-Usage: `python -m benchmarks.gpu [--minutes 8] [--write]`.
+Exit status 1: nothing was measured for one of the goals.
+
+Usage: `python -m benchmarks.gpu [--minutes 5] [--only WORDS] [--resume] [--write]`.
 """
 
 from __future__ import annotations
@@ -22,21 +26,22 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import dataclasses
 import datetime
-import itertools
 import json
 import math
 import platform
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from benchmarks.gpu import agreement, faults, speed
-from benchmarks.gpu.machine import Machine, described, find_model
+from benchmarks.gpu.goals import GOALS, NOTHING, apart_in_float32, goals
+from benchmarks.gpu.machine import NO_TIME, PRECISIONS, Machine, attempt, find_model
 from benchmarks.gpu.picture import svg
 from benchmarks.report import Report, options
 from seqviz.content import catalog
@@ -44,13 +49,7 @@ from seqviz.core.i18n import duration
 from seqviz.models import device, placement
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
-NOTHING = "not met: nothing was measured"
-TITLES = {
-    "agreement": "agreement with the CPU in float32, by precision: largest and median relative "
-    "difference, share of numbers printed with other digits",
-    "speed": "speed: CPU | device, medians",
-    "faults": "faults",
-}
+TABLES = ("agreement", "speed", "faults")
 _SMALL = 45.0  # seconds in which rows may start without a GPU; the last one may take ten
 _LAST = 30.0  # seconds before the end in which no row starts
 
@@ -79,11 +78,16 @@ def plain(result: Any) -> Any:
 def to_line(result: Any) -> str:
     """Return the printed line of a row: its values by name, the seconds on both devices by size."""
     if isinstance(result, speed.Times):
-        sizes = sorted(result.cpu.keys() | result.device.keys())
+        guessed = {size: f"{duration(s)} (extrapolated)" for size, s in result.extrapolated.items()}
+        here, there = (
+            {size: duration(seconds) for size, seconds in item.items()}
+            for item in (result.cpu, result.device)
+        )
+        here |= guessed
         both = {
-            size: " | ".join(duration(item[size]) if size in item else "-"
-                             for item in (result.cpu, result.device)) for size in sizes
-        }  # fmt: skip
+            size: f"{here.get(size, '-')} | {there.get(size, '-')}"
+            for size in sorted(here.keys() | there.keys())
+        }
         wins = {"device wins from": result.crossover, **result.stopped}
         return f"{result.what}; {result.unit}:  {to_line(both)}  {to_line(wins)}"
     if isinstance(result, agreement.Difference):
@@ -95,80 +99,141 @@ def to_line(result: Any) -> str:
     return str(plain(result))
 
 
-def part(title: str, rows: Iterator[tuple[str, Any]]) -> dict[str, Any]:
-    """Print the rows of one table as they arrive."""
-    print(f"\n{title}", flush=True)
-    result: dict[str, Any] = {}
-    for name, row in rows:
-        result[name] = row
-        print(f"{name:34} {to_line(row)}", flush=True)
-    return result
+class Stage(NamedTuple):
+    """Rows of one table that are measured together.
 
-
-def goals(result: dict[str, dict[str, Any]]) -> Iterator[tuple[str, float, float, str]]:
-    """Yield name, value, goal and success for each goal measured on a GPU in this run.
-
-    A row that should be compared and failed does not meet its goal.
+    Attributes:
+        table: one of `TABLES`.
+        title: heading for the terminal.
+        tasks: the measurement of each row, by name.
+        columns: precisions that a row of the agreement has afterwards.
     """
-    times = result["speed"]
 
-    def seconds(name: str, size: int) -> float:
-        item = times.get(name)
-        return item.device.get(size, math.nan) if isinstance(item, speed.Times) else math.nan
+    table: str
+    title: str
+    tasks: dict[str, Callable[[], Any]]
+    columns: tuple[str, ...] = ()
 
-    def rate(name: str) -> float:
-        item = times.get(name)
-        return item.get("device", math.nan) if isinstance(item, dict) else math.nan
 
-    best = rate("epoch: bfloat16, by length")
-    rows, pages = compared(result)
-    apart, observed = (
-        apart_in_float32(result),
-        [page.pixels for page in pages.values() if page.benches],
-    )
-    wrong = [name for name, row in rows.items() if str(row).startswith("failed")]
-    unseen = [
-        n for page in pages.values() for n, why in page.skipped.items() if why[:6] == "failed"
-    ]
-    failures = {
-        "float32, largest difference": [name for name in wrong if not name.startswith("page: ")],
-        "figures, pixels": [*unseen, *(name for name in wrong if name.startswith("page: "))],
-    }
-    entry, many = (seconds("SmolLM2's shape", size) for size in (1, 32))
-    for name, value, goal, sense in (
-        ("epoch, s", 7272 / best, 5.0, -1),
-        ("epoch, times the padded recipe", best / rate("epoch: float32, padded to 512"), 15.0, 1),
-        (f"seconds to {speed.GOAL}", rate(f"seconds to {speed.GOAL}"), 10.0, -1),
-        ("all pairs, T = 500, s", seconds("all pairs of Jacobians", 500), 1.0, -1),
-        ("100 texts of 32 tokens, s", seconds("texts in one batch", 100), 0.02, -1),
-        ("32 prompts, times one prompt's rate", 32 * entry / many, 10.0, 1),
-        ("float32, largest difference", max(apart, default=math.nan), agreement.TOLERANCE, -1),
-        ("figures, pixels", max(observed, default=math.nan), agreement.PIXEL, -1),
-    ):
-        failed = failures.get(name, [])
-        if math.isnan(value):
-            state = NOTHING
-        elif failed:
-            state = f"missed: failed were {', '.join(failed)}"
-        else:
-            state = "met" if sense * (value - goal) >= 0 else "missed"
-        yield name, value, goal, state
+def stages(here: Machine) -> tuple[Stage, ...]:
+    """Return all rows, the most worthwhile first."""
+    apart = "largest and median relative difference from the CPU in float32, share of other digits"
+    first, others = PRECISIONS[:1], PRECISIONS[1:]
+    return (
+        Stage("speed", "speed: CPU | device, medians", speed.tasks(here)),
+        Stage("agreement", "pages: what a student would see", pages(here)),
+        Stage(
+            "agreement", f"float32: {apart}", agreement.tasks(here, first), first
+        ),
+        Stage("faults", "faults", faults.tasks(here)),
+        Stage("agreement", f"other precisions: {apart}", agreement.tasks(here, others), others),
+    )  # fmt: skip
+
+
+def pages(here: Machine) -> dict[str, Callable[[], agreement.VisibleDifference]]:
+    """Return the comparison of each lesson's pages, by name of the row."""
+
+    def compare(slug: str) -> agreement.VisibleDifference:
+        from benchmarks.gpu import visible_differences
+        from seqviz import lessons
+
+        return visible_differences.lesson(getattr(lessons, slug).lesson, here)
+
+    return {f"page: {record.slug}": partial(compare, record.slug) for record in catalog.LESSONS}
+
+
+def is_measured(row: Any, columns: Sequence[str]) -> bool:
+    """Return True where a row of an earlier run need not be measured again."""
+    if row is None or isinstance(row, str):
+        return False
+    if columns:
+        return isinstance(row, dict) and all(
+            column in row and not str(row[column]).startswith("failed") for column in columns
+        )
+    return NO_TIME not in str(row)
+
+
+def measure(
+    stage: Stage, here: Machine, result: dict[str, dict[str, Any]], resume: bool, only: str = ""
+) -> None:
+    """Measure and print the rows of one stage, into `result`.
+
+    Args:
+        stage: the rows.
+        here: the device and the time.
+        result: rows by table, which may hold those of an earlier run.
+        resume: True to leave out what is measured.
+        only: words, separated by semicolons; a row is measured if its table or name contains one.
+    """
+    print(f"\n{stage.title}", flush=True)
+    table = result[stage.table]
+    for name, task in stage.tasks.items():
+        before = table.get(name)
+        if not is_chosen(stage.table, name, only) or (
+            resume and is_measured(before, stage.columns)
+        ):
+            continue
+        row = attempt(task, here)
+        if stage.columns and isinstance(before, dict):  # further columns of the same row
+            row = before | (row if isinstance(row, dict) else dict.fromkeys(stage.columns, row))
+        table[name] = row
+        print(f"{name:34} {to_line(row)}", flush=True)
+
+
+def is_chosen(table: str, name: str, only: str) -> bool:
+    """Return True where a row's table or name contains one of the words; no word: all rows."""
+    return any(word.strip() in f"{table}: {name}" for word in only.split(";"))
+
+
+def results_file(here: Machine) -> Path:
+    """Return the file of today's results on this device."""
+    name = re.sub(r"\W+", "-", here.name.lower()).strip("-")
+    return RESULTS / f"{datetime.date.today()}-gpu-{name}.json"
+
+
+def earlier(path: Path) -> dict[str, dict[str, Any]]:
+    """Read the tables of an earlier run; empty ones where there is none."""
+    saved = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    return {table: {name: restored(row) for name, row in saved.get(table, {}).items()}
+            for table in TABLES}  # fmt: skip
+
+
+def restored(row: Any) -> Any:
+    """Convert a row of a file back to the objects that `plain` has written."""
+    if not isinstance(row, dict):
+        return float(row) if row in ("nan", "inf") else row
+    if "refused" in row:
+        return agreement.VisibleDifference(**{key: restored(value) for key, value in row.items()})
+    if "printed" in row:
+        return agreement.Difference(**{key: restored(value) for key, value in row.items()})
+    if "extrapolated" in row:
+        sized = {key: {int(size): s for size, s in row[key].items()}
+                 for key in ("cpu", "device", "extrapolated")}  # fmt: skip
+        return speed.Times(**{**row, **sized})
+    return {key: restored(value) for key, value in row.items()}
 
 
 def write(machine: Machine, result: dict[str, Any]) -> None:
     """Write results and figure; replace those of an earlier run of the same day."""
-    name = re.sub(r"\W+", "-", machine.name.lower()).strip("-")
-    path = RESULTS / f"{datetime.date.today()}-gpu-{name}.json"
+    path = results_file(machine)
     path.write_text(json.dumps(plain(result), indent=1) + "\n", "utf-8")
     path.with_suffix(".svg").write_text(svg(machine, result["speed"]), "utf-8")
     if not machine.small:
-        placement.FILE.write_text(json.dumps(kept(machine, result), indent=1) + "\n", "utf-8")
+        placement.table.cache_clear()
+        rows = {name: plain(row) for name, row in placement.table().items()}
+        rows[machine.name] = kept(machine, result)
+        placement.FILE.write_text(json.dumps([*rows.values()], indent=1) + "\n", "utf-8")
+        placement.table.cache_clear()
 
 
 def kept(machine: Machine, result: dict[str, Any]) -> dict[str, Any]:
     """Return the data of a GPU run for the app (`seqviz.models.placement.MeasuredCrossover`)."""
     times = {name: item for name, item in result["speed"].items() if isinstance(item, speed.Times)}
-    full = {name: time.crossover for name, time in times.items() if time.cpu and time.device}
+    full = {
+        name: time.crossover
+        for name, time in times.items()
+        if time.device and (time.cpu or time.extrapolated)
+    }
     largest = max(apart_in_float32(result), default=None)
     return plain(
         {"name": machine.name, "date": str(datetime.date.today()), "crossover": full,
@@ -176,38 +241,38 @@ def kept(machine: Machine, result: dict[str, Any]) -> dict[str, Any]:
     )  # fmt: skip
 
 
-def compared(
-    result: dict[str, Any],
-) -> tuple[dict[str, Any], dict[str, agreement.VisibleDifference]]:
-    """Return the float32 result of each row of the agreement, or the error, and the pages."""
-    every = result["agreement"].items()
-    pages = {name: item for name, item in every if isinstance(item, agreement.VisibleDifference)}
-    rows = {name: item["float32"] if isinstance(item, dict) else item for name, item in every}
-    return {name: row for name, row in rows.items() if name not in pages}, pages
+def run(
+    here: Machine, result: dict[str, Any], only: str, resume: bool, is_written: bool
+) -> list[str]:
+    """Measure all stages into `result`; return the rows for which there was no time."""
+    wanted = []
+    for stage in stages(here):
+        measure(stage, here, result, resume, only)
+        wanted += [name for name in stage.tasks if is_chosen(stage.table, name, only)
+                   and NO_TIME in str(result[stage.table].get(name))]  # fmt: skip
+        if is_written:
+            write(here, result)
+    return list(dict.fromkeys(wanted))
 
 
-def apart_in_float32(result: dict[str, Any]) -> list[float]:
-    """Return the largest relative difference of each measured row of the agreement."""
-    rows = [item for item in compared(result)[0].values() if not isinstance(item, str)]
-    return [row.largest for row in rows if not math.isnan(row.largest)]
-
-
-def pages(machine: Machine) -> Iterator[tuple[str, agreement.VisibleDifference | str]]:
-    """Yield a row for each lesson with the visible differences, or why there is no comparison."""
-    try:
-        from benchmarks.gpu import visible_differences
-
-        yield from visible_differences.rows(machine)
-    except ModuleNotFoundError as error:
-        for record in catalog.LESSONS:
-            yield f"page: {record.slug}", described(error)
+def print_goals(result: dict[str, Any], only: str) -> bool:
+    """Print the goals whose rows were chosen; return True where one was not measured."""
+    missing = False
+    print("\ngoals")
+    for goal, (name, value, limit, state) in zip(GOALS, goals(result), strict=True):
+        if any(is_chosen("", row, only) for row in goal.rows):
+            print(f"  {name}: {value:.3g}, goal {limit:.3g}, {state}")
+            missing |= state == NOTHING
+    return missing
 
 
 def main() -> None:
     started = time.monotonic()
     given = options(
         __doc__,
-        minutes=(8.0, "time limit; no row starts shortly before it"),
+        minutes=(5.0, "time limit; no row starts shortly before it"),
+        only=("", "rows whose table or name contains one of these words (';' between)"),
+        resume=(False, "keep the rows of today's earlier run and measure what it lacks"),
         write=(False, "write results and figure even without a GPU"),
     )
     find_model()
@@ -223,23 +288,15 @@ def main() -> None:
     )
     report = Report("gpu", device=here.name, small=here.small)
     result = report.values
-    tables = {
-        "agreement": itertools.chain(agreement.rows(here), pages(here)),
-        "speed": speed.rows(here),
-        "faults": faults.rows(here),
-    }
-    result |= {key: {} for key in tables}
-    for key, rows in tables.items():
-        result[key] = part(TITLES[key], rows)
-        if given.write or not here.small:
-            write(here, result)
-    if not here.small:
-        print("\ngoals")
-        for name, value, goal, state in goals(result):
-            print(f"  {name}: {value:.3g}, goal {goal:g}, {state}")
+    is_continued = given.resume or bool(given.only)
+    result |= earlier(results_file(here)) if is_continued else {table: {} for table in TABLES}
+    late = run(here, result, given.only, given.resume, given.write or not here.small)
+    is_unmeasured = not here.small and print_goals(result, given.only)
+    if late:
+        print(f"\nno time was left for {len(late)} rows (--resume): {', '.join(late)}")
     print(f"\n{time.monotonic() - started:.0f} s")
     report.values = plain(result)
-    report.finish()
+    report.finish(is_broken=is_unmeasured)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,7 +59,6 @@ TEXT = "The animal did not cross the street because it was too tired."
 OTHER = "A film that is neither funny nor sad, only long."
 PIXEL = 1.0  # largest invisible distance; of a color, one of its 255 levels
 TOLERANCE = 1e-4  # largest relative difference allowed in float32
-_SHARE = 0.5  # share of the command's time
 _STRINGS = 2000  # maximum number of formatted numbers per array, evenly spaced
 # Fields that are no results: times, machine names, and the requested settings.
 _NO_RESULT = frozenset({"seconds", "device", "note", "settings"})
@@ -174,17 +174,24 @@ def difference(result: Any, requested: Any) -> Difference:
     )
 
 
-def row(name: str, machine: Machine) -> dict[str, Difference | str]:
+_expected: dict[str, Any] = {}
+"""Results of the CPU in float32 by row, for the precisions that are compared later."""
+
+
+def row(
+    name: str, machine: Machine, modes: tuple[str, ...] = PRECISIONS
+) -> dict[str, Difference | str]:
     """Return one row: the difference by precision, or why there is none."""
     subject = SUBJECTS[name]
     if machine.small and subject.full:
         raise SkipRowError("too long for a CPU in a minute")
-    machine.check(_SHARE)
-    models_at(CPU, subject.models)
-    with precision("float32", CPU):
-        requested = subject.work(CPU, machine.small)
+    if name not in _expected:
+        models_at(CPU, subject.models)
+        with precision("float32", CPU):
+            _expected[name] = subject.work(CPU, machine.small)
+    requested = _expected[name]
     result: dict[str, Difference | str] = {}
-    for mode in PRECISIONS:
+    for mode in modes:
         try:
             if mode in HALVES and subject.numpy and machine.place == CPU:
                 raise SkipRowError("numpy computes it on a CPU")
@@ -196,13 +203,11 @@ def row(name: str, machine: Machine) -> dict[str, Difference | str]:
     return result
 
 
-def rows(machine: Machine) -> Iterator[tuple[str, dict[str, Difference | str] | str]]:
-    """Yield all rows, each with its differences or an error message."""
-    for name in SUBJECTS:
-        try:
-            yield name, row(name, machine)
-        except Exception as error:  # of any kind, since other rows can still be measured
-            yield name, described(error)
+def tasks(
+    machine: Machine, modes: tuple[str, ...]
+) -> dict[str, Callable[[], dict[str, Difference | str]]]:
+    """Return the comparison of each row by name, in some of `PRECISIONS`."""
+    return {name: partial(row, name, machine, modes) for name in SUBJECTS}
 
 
 def _importance(location: str, small: bool) -> Any:

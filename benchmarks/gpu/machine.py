@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from benchmarks.report import timed
+from seqviz.core import atomic_write
 from seqviz.core.paths import ROOT
-from seqviz.models import device, forward_cache, pretrained, store
+from seqviz.models import device, forward_cache, pretrained, sources, store
 
 CARRIED = ROOT / "gpu_bundle"  # folder of the model in the bundle of tools/gpu_bundle.py
+COARSE = "coarse.safetensors"  # weights of a bundled model, until `expand` writes the usual file
+STEP_SUFFIX = ".step"
 CPU = "cpu"
 HALVES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 PRECISIONS = ("float32", "tf32", *HALVES)
-_ENOUGH, _MOST, _LEAST = 0.4, 20, 3  # target seconds; maximum and minimum number of runs
-_SLOW = 3.0  # seconds; a longer first call is the measurement, since warm-up is negligible
+_ENOUGH, _MOST = 0.4, 20  # target seconds, maximum number of runs
+_SLOW = 0.4  # seconds; a longer first call is the measurement, since warm-up is negligible
+NO_TIME = "no time left for it"
 
 
 class SkipRowError(Exception):
@@ -46,14 +52,14 @@ class Machine:
     started: float
     seconds: float
 
-    def over(self, share: float) -> bool:
-        """Return True where this share of the time is over, so that later parts have theirs."""
-        return time.monotonic() - self.started > share * self.seconds
+    def over(self) -> bool:
+        """Return True where no further row may be started."""
+        return time.monotonic() - self.started > self.seconds
 
-    def check(self, share: float) -> None:
-        """Raise SkipRowError where this share of the time is over."""
-        if self.over(share):
-            raise SkipRowError("no time left for it")
+    def check(self) -> None:
+        """Raise SkipRowError where no further row may be started."""
+        if self.over():
+            raise SkipRowError(NO_TIME)
 
     def sizes(self, small: tuple[int, ...], full: tuple[int, ...]) -> tuple[int, ...]:
         """Return the sizes of a row that fit this machine."""
@@ -64,6 +70,27 @@ def find_model() -> None:
     """Let the store use the unpacked bundle, if there is one; SEQVIZ_CACHE has priority."""
     if (CARRIED / "models").is_dir():
         os.environ.setdefault("SEQVIZ_CACHE", str(CARRIED))
+    for file in sorted(CARRIED.glob(f"models/*/{COARSE}")):
+        expand(file.parent)
+
+
+def expand(folder: Path) -> None:
+    """Replace coarse weights (`tools.gpu_bundle.coarse`) by a file of half-precision weights."""
+    from safetensors.torch import load_file, save_file
+
+    parts = load_file(folder / COARSE)
+    weights = {}
+    for name, item in parts.items():
+        step = parts.get(name + STEP_SUFFIX)
+        if not name.endswith(STEP_SUFFIX):
+            weights[name] = item if step is None else (item.float() * step[:, None]).half()
+    save_file(weights, folder / sources.WEIGHTS, {"format": "pt"})
+    manifest = json.loads((folder / store.MANIFEST).read_text("utf-8"))
+    del manifest["files"][COARSE]
+    manifest["files"][sources.WEIGHTS] = sources.digest(folder / sources.WEIGHTS)
+    with atomic_write.atomic_write(folder / store.MANIFEST) as created:
+        created.write_text(json.dumps(manifest, indent=1), "utf-8")
+    (folder / COARSE).unlink()
 
 
 def need(name: str) -> None:
@@ -140,9 +167,9 @@ def synchronize(location: str) -> None:
 
 
 def median(work: Callable[[], object], location: str) -> float:
-    """Return the median seconds of 3 to 20 synchronized calls, after one warm-up.
+    """Return the median seconds of up to 20 synchronized calls within 0.4 s, after one warm-up.
 
-    On a CPU, a first call of 3 s or more is the only one.
+    On a CPU, a first call of 0.4 s or more is the only one.
     """
 
     def once() -> None:
@@ -153,7 +180,7 @@ def median(work: Callable[[], object], location: str) -> float:
     if location == CPU and first > _SLOW:
         return first
     results: list[float] = []
-    while len(results) < _LEAST or (sum(results) < _ENOUGH and len(results) < _MOST):
+    while sum(results) < _ENOUGH and len(results) < _MOST:
         results.append(timed(once))
     return statistics.median(results)
 
@@ -167,6 +194,15 @@ def described(error: Exception) -> str:
     if "primitive descriptor" in str(error):  # oneDNN has no float16 LSTM on most CPUs
         return "skipped: this CPU cannot do it in this precision"
     return f"failed: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+
+
+def attempt(task: Callable[[], Any], machine: Machine) -> Any:
+    """Return the result of a task, or why there is none (`described`)."""
+    try:
+        machine.check()
+        return task()
+    except Exception as error:  # of any kind, since other rows can still be measured
+        return described(error)
 
 
 def ids(model: Any, sentences: int, tokens: int) -> Any:

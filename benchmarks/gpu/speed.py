@@ -1,15 +1,18 @@
 """Time of the app's most expensive calls on the device and on the CPU, by size.
 
 Each call is the function that a lesson calls. `ROWS` gives a call for each size; the crossover is
-the smallest size from which on the device was faster at every size that both have completed. CPU
-threads: as in the app (`SEQVIZ_THREADS`, 1 by default). PyTorch's switches are those of the app
-(cuDNN may use TF32), except for the epochs, which name their precision.
+the smallest size from which on the device was faster at every size that both have completed. The
+CPU runs the sizes that are expected to take less than a second; longer ones are extrapolated from
+them by a power law, and the row says so. CPU threads: as in the app (`SEQVIZ_THREADS`, 1 by
+default). PyTorch's switches are those of the app, except for the epochs, which name their
+precision.
 """
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -20,6 +23,7 @@ import torch
 from benchmarks.accuracy_lab import pick
 from benchmarks.gpu.machine import (
     CPU,
+    NO_TIME,
     Machine,
     SkipRowError,
     described,
@@ -55,9 +59,9 @@ from seqviz.models.kv_tree import ROOT, KVCacheTree
 LENGTH = 32  # tokens of a text or prompt in a batch
 LONG = 512  # tokens that the textbook pads to
 GOAL = 0.86  # test accuracy
-_SHARE = 0.85  # share of the command's time, earlier parts included
-_PATIENCE = {True: 1.5, False: 20.0}  # seconds by `small`; sizes above a slower one are skipped
-_WRITTEN = 16  # tokens written per text
+_CPU_LIMIT = 1.0  # seconds; the CPU is not measured at sizes that take longer
+_PROPORTIONAL, _STEEPEST = 1.0, 3.0  # exponents: of one measured size, and the largest plausible
+_WRITTEN, _WRITTEN_CPU = 16, 4  # tokens written per text
 _EPOCHS = 3  # maximum number of epochs to reach the goal
 
 
@@ -71,6 +75,8 @@ class Row(NamedTuple):
         what: description of the work, for small and for full sizes.
         make: returns a call for (size, device, small).
         numpy: True where the function would not use a device.
+        cpu_part: share of the work that a call on the CPU does, where the whole takes too long even
+            at the smallest size; its seconds are divided by this share.
     """
 
     unit: str
@@ -79,6 +85,7 @@ class Row(NamedTuple):
     what: tuple[str, str]
     make: Callable[[int, str, bool], Callable[[], object]]
     numpy: bool = False
+    cpu_part: float = 1.0
 
 
 @dataclass
@@ -86,13 +93,16 @@ class Times:
     """Median seconds by size, and the size at which a device failed.
 
     Attributes:
+        extrapolated: seconds of the CPU at sizes that were not, or only partly, measured.
         crossover: None where the device is never faster, or is the CPU.
+        stopped: sizes without a measurement, and why.
     """
 
     unit: str
     what: str
     cpu: dict[int, float] = field(default_factory=dict)
     device: dict[int, float] = field(default_factory=dict)
+    extrapolated: dict[int, float] = field(default_factory=dict)
     crossover: int | None = None
     stopped: dict[str, str] = field(default_factory=dict)
 
@@ -107,6 +117,21 @@ def crossover(cpu: dict[int, float], device: dict[int, float]) -> int | None:
     return result
 
 
+def extrapolate(seconds: dict[int, float], size: int) -> float:
+    """Return the expected seconds at a larger size; 0 without a measurement.
+
+    A power law through the two largest measured sizes; one alone counts as proportional.
+    """
+    sizes = sorted(seconds)[-2:]
+    if not sizes:
+        return 0.0
+    exponent = _PROPORTIONAL
+    if len(sizes) == 2:
+        low, high = sizes
+        exponent = math.log(seconds[high] / seconds[low]) / math.log(high / low)
+    return seconds[sizes[-1]] * (size / sizes[-1]) ** min(max(exponent, 0.0), _STEEPEST)
+
+
 def measure(row: Row, machine: Machine) -> Times:
     """Measure one row until the time is over; an error of the first call is raised."""
     times = Times(row.unit, row.what[0 if machine.small else 1])
@@ -114,37 +139,40 @@ def measure(row: Row, machine: Machine) -> Times:
     positions = {} if row.numpy else {machine.place: times.device}
     positions[CPU] = times.cpu
     for position, seconds in positions.items():
+        part = 1.0 if position != CPU or machine.small else row.cpu_part
+        measured = times.extrapolated if part < 1 else seconds
         for size in machine.sizes(row.small, row.full):
-            slow = max(seconds.values(), default=0.0) > _PATIENCE[machine.small]
-            if slow or machine.over(_SHARE):
-                break
+            expected = extrapolate(seconds or times.extrapolated, size)
+            if position == CPU and part * expected > _CPU_LIMIT:
+                times.extrapolated[size] = expected
+                continue
+            if machine.over():
+                times.stopped[f"{position} {size}"] = f"skipped: {NO_TIME}"
+                continue
             try:
-                seconds[size] = median(row.make(size, position, machine.small), position)
+                measured[size] = median(row.make(size, position, machine.small), position) / part
             except Exception as error:  # of any kind, mostly memory; smaller sizes remain valid
                 if not times.cpu and not times.device:
                     raise
                 times.stopped[f"{position} {size}"] = described(error)
                 break
-    times.crossover = crossover(times.cpu, times.device)
+    times.crossover = crossover(times.cpu | times.extrapolated, times.device)
     return times
 
 
-def rows(machine: Machine) -> Iterator[tuple[str, Times | dict[str, Any] | str]]:
-    """Yield all rows, each with its measurements or an error message."""
-    work: dict[str, Callable[[], Times | dict[str, Any]]] = {
-        **{name: partial(measure, row, machine) for name, row in ROWS.items()},
+def tasks(machine: Machine) -> dict[str, Callable[[], Times | dict[str, Any]]]:
+    """Return the measurement of each row by name, those that a goal names first."""
+    first = "texts in one batch", "one text, weights noted", "all pairs of Jacobians"
+    tables = {name: partial(measure, row, machine) for name, row in ROWS.items()}
+    return {
+        **{name: tables[name] for name in first},
         **{name: partial(epoch, machine, *recipe) for name, recipe in EPOCHS.items()},
+        f"seconds to {GOAL}": partial(to_goal, machine),
         "writing: one text": partial(written, machine, 1),
         "writing: 32 texts at once": partial(written, machine, 32),
-        f"seconds to {GOAL}": partial(to_goal, machine),
+        **{name: work for name, work in tables.items() if name not in first},
         "a small LSTM's step": partial(captured, machine),
     }
-    for name, item in work.items():
-        try:
-            machine.check(_SHARE)
-            yield name, item()
-        except Exception as error:  # of any kind, since other rows can still be measured
-            yield name, described(error)
 
 
 def _text(size: int, location: str, small: bool) -> Callable[[], object]:
@@ -201,6 +229,15 @@ def _updates(small: bool, full: int = 100) -> int:
     return 2 if small else full
 
 
+_RECALL_PART = 0.1  # of the updates on a CPU
+
+
+def _recall(size: int, location: str, small: bool) -> Callable[[], object]:
+    full = 100 if location != CPU else round(100 * _RECALL_PART)
+    settings = RecallSettings(hidden=size, updates=_updates(small, full))
+    return partial(compare, settings, device=location)
+
+
 _FIT, _CELL = ("2 updates", "100 updates"), ("32 units", "256 units")
 _ENCODER = ("MiniLM, float32",) * 2
 ROWS: dict[str, Row] = {
@@ -218,9 +255,8 @@ ROWS: dict[str, Row] = {
             fit_network, replicate_paths(0.8, 200, 2)[0],
             NetworkSettings("lstm", hidden=size, epochs=_updates(small)), device=position)),
     "fit: recall": Row(
-        "hidden", (16,), (16, 32, 64), _FIT,
-        lambda size, position, small: partial(
-            compare, RecallSettings(hidden=size, updates=_updates(small)), device=position)),
+        "hidden", (16,), (16, 32, 64), ("2 updates", "100 updates; on the CPU 10, times 10"),
+        _recall, cpu_part=_RECALL_PART),
     "fit: longest delay": Row(
         "delay", (1,), (1, 10, 50), ("2 updates", "50 updates"),
         lambda size, position, small: partial(
@@ -245,10 +281,10 @@ ROWS: dict[str, Row] = {
 }  # fmt: skip
 # Regime, padding, precision, and the number of sentences on the CPU.
 EPOCHS: dict[str, tuple[str, int | None, str, int]] = {
-    "epoch: float32, padded to 512": ("all", LONG, "float32", 8),
-    "epoch: float32, by length": ("all", None, "float32", 64),
-    "epoch: bfloat16, by length": ("all", None, "bfloat16", 64),
-    "epoch: LoRA, bfloat16, by length": ("lora", None, "bfloat16", 64),
+    "epoch: float32, padded to 512": ("all", LONG, "float32", 1),
+    "epoch: float32, by length": ("all", None, "float32", 16),
+    "epoch: bfloat16, by length": ("all", None, "bfloat16", 16),
+    "epoch: LoRA, bfloat16, by length": ("lora", None, "bfloat16", 16),
 }
 
 
@@ -266,7 +302,8 @@ def epoch(
         count = max(1, n_few // 8) if machine.small else n_few if position == CPU else 0
         some = _sentences(count)
         with precision(mode, position):
-            _epoch(position, regime, _sentences(1 if position == CPU else 32), length)  # warm-up
+            if position != CPU:
+                _epoch(position, regime, _sentences(32), length)  # warm-up
             seconds = _epoch(position, regime, some, length)
         result[key] = len(some.ids) / seconds
         result[f"{key}_sentences"] = len(some.ids)
@@ -279,15 +316,16 @@ def written(machine: Machine, texts: int) -> dict[str, Any]:
     The prefill is not counted. The network has SmolLM2's shape and random weights, so that no text
     ends.
     """
-    steps, layers = (4, 1) if machine.small else (_WRITTEN, 30)
-    result: dict[str, Any] = {"unit": "tokens/s", "texts": texts, "tokens": steps, "layers": layers}
+    layers = 1 if machine.small else 30
+    result: dict[str, Any] = {"unit": "tokens/s", "texts": texts, "layers": layers}
     for key, position in (("cpu", CPU), ("device", machine.place)):
         if key == "device" and machine.small:
             break  # it is the CPU itself
+        steps = result[f"{key}_tokens"] = _WRITTEN_CPU if position == CPU else _WRITTEN
         network = smollm2_shape(position, layers)
         prompt = ids(network, 1, LENGTH)[0].numpy()
         seconds = []
-        for _ in range(3):  # the first is warm-up
+        for _ in range(2 if position == CPU else 3):  # the first is warm-up
             with torch.inference_mode():
                 tree = KVCacheTree(network, position, prompt, texts)
                 synchronize(position)

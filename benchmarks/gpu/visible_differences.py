@@ -7,23 +7,28 @@ default settings: trainings are shortened; shipped results are used where they e
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from benchmarks.gpu.agreement import VisibleDifference
-from benchmarks.gpu.machine import CPU, Machine, SkipRowError, described, models_at, precision
-from seqviz import lessons
-from seqviz.content import catalog
+from benchmarks.gpu.machine import (
+    CPU,
+    NO_TIME,
+    Machine,
+    SkipRowError,
+    described,
+    models_at,
+    precision,
+)
 from seqviz.lessons.framework.host import FigureCall, LocalHost, TrainingResult
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.framework.output import ColoredText, Metric, Note, Output
 from seqviz.models import placement, store
 from seqviz.plotting.figure import Figure
 
-_SHARE = 0.6  # share of the command's time, earlier parts included
 _WIDTH, _HEIGHT = 1000, 500  # pixels of a figure on a large screen
 _LONG = ("task",)  # benches whose training is evaluated too long for a small run
 _UPDATES = {True: 3, False: 30}  # updates of a training, by `small`
@@ -63,24 +68,13 @@ class At(LocalHost):
         return TrainingResult(result, 0.0, self.place)
 
 
-def rows(machine: Machine) -> Iterator[tuple[str, VisibleDifference | str]]:
-    """Yield a row for each lesson."""
-    for record in catalog.LESSONS:
-        name = f"page: {record.slug}"
-        try:
-            machine.check(_SHARE)
-            yield name, lesson(getattr(lessons, record.slug).lesson, machine)
-        except Exception as error:  # of any kind, since other lessons can still be compared
-            yield name, described(error)
-
-
 def lesson(given: Lesson, machine: Machine) -> VisibleDifference:
     """Compare all benches of a lesson that use the device, and its exercises."""
     result, words, wanted_answers = VisibleDifference(), [], _answers(given)
     with precision("float32", machine.place):
         for name, bench in given.benches.items():
-            if machine.over(_SHARE):
-                result.skipped[name] = "no time left for it"
+            if machine.over():
+                result.skipped[name] = f"skipped: {NO_TIME}"
                 continue
             if machine.small and name in _LONG:
                 result.skipped[name] = "too long for a CPU in a minute"

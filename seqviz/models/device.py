@@ -74,13 +74,16 @@ def choose() -> Device:
 def classify_error(error: BaseException) -> Trouble:
     """Return the kind of a device error: "memory" (out of memory), "lost", or "" for others.
 
-    After a "lost" error the driver rejects every call of this process.
+    After a "lost" error the driver rejects every call of this process. A call that is not permitted
+    while kernels are captured (`cuda_graphs`) ends that capture, and nothing else.
     """
     torch = sys.modules.get("torch")
     if torch is None:  # no device error without torch, which may not be installed
         return ""
     if isinstance(error, torch.OutOfMemoryError) or "CUBLAS_STATUS_ALLOC_FAILED" in str(error):
         return "memory"
+    if "captur" in str(error):
+        return ""
     gone = isinstance(error, torch.AcceleratorError) or (
         isinstance(error, RuntimeError) and any(word in str(error) for word in _LOST)
     )

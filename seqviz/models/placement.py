@@ -1,9 +1,10 @@
 """Placement of work on the accelerator or the CPU, by a table of measured crossover sizes.
 
 `python -m benchmarks.gpu` measures each row on both and writes the size from which the GPU is
-faster (`assets/data/crossover.json`). Unmeasured rows follow a rule: small networks, above all
-recurrent ones, run on the CPU, because launching thousands of tiny sequential kernels takes longer
-than their arithmetic. Pretrained models run on the accelerator. Entry point: `of`.
+faster (`assets/data/crossover.json`, a row for each kind of GPU). Unmeasured rows follow a rule:
+small networks, above all recurrent ones, run on the CPU, because launching thousands of tiny
+sequential kernels takes longer than their arithmetic. Pretrained models run on the accelerator.
+Entry point: `of`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from seqviz.compute.training import step
+from seqviz.core import settings
 from seqviz.core.i18n import number
 from seqviz.core.paths import ASSETS
 from seqviz.jobs import queue
@@ -83,13 +86,15 @@ remote_state: Callable[[], str] | None = None
 
 
 @cache
+def table() -> dict[str, MeasuredCrossover]:
+    """Return the measurements of `benchmarks.gpu` by name of the GPU."""
+    saved = json.loads(FILE.read_text("utf-8")) if FILE.is_file() else []
+    return {row["name"]: MeasuredCrossover(**row) for row in saved}
+
+
 def measured() -> MeasuredCrossover:
-    """Return the measurements of `benchmarks.gpu`; empty where it has not run on a GPU."""
-    return (
-        MeasuredCrossover(**json.loads(FILE.read_text("utf-8")))
-        if FILE.is_file()
-        else MeasuredCrossover()
-    )
+    """Return the measurements on this kind of GPU; empty where there are none."""
+    return table().get(device.choose().name, MeasuredCrossover())
 
 
 def of(function: Callable[..., Any], keywords: Mapping[str, Any]) -> device.Device:
@@ -169,4 +174,19 @@ def on_the_cpu(
     return {**keywords, "device": "cpu"}, device.NOTES[trouble]
 
 
+def captured_update(optimizer: Any, location: Any) -> Callable[..., Any] | None:
+    """Return a replayed update for a training on a CUDA device, see `models.cuda_graphs`; or None.
+
+    Args:
+        optimizer: a torch optimizer before its first step.
+        location: torch device of its weights.
+    """
+    if location.type != "cuda" or not settings.value("SEQVIZ_CUDA_GRAPHS"):
+        return None
+    from seqviz.models import cuda_graphs
+
+    return cuda_graphs.CapturedUpdate(optimizer, location)
+
+
 queue.retry_hook = on_the_cpu
+step.capture_hook = captured_update

@@ -82,7 +82,7 @@ COMMANDS = {
     + [("teaching", "/proc/x.json"), ("gpu_bundle", "/proc/x.json")],
 )
 def test_tool_reports_unwritable_output_in_one_line(command, place, tmp_path, monkeypatch):
-    monkeypatch.setattr(gpu_bundle, "half_model", lambda folder: folder.mkdir())
+    monkeypatch.setattr(gpu_bundle, "put_model", lambda name, folder, **_: folder.mkdir())
     monkeypatch.setattr(supply_chain_audit, "loose", lambda _: [])
     monkeypatch.setattr(supply_chain_audit, "mismatches", lambda _: [])
     (tmp_path / "folder").mkdir()

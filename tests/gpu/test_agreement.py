@@ -31,8 +31,10 @@ def gpu():
 @pytest.mark.timeout(900)
 def test_gpu_float32_matches_cpu_within_tolerance(gpu):
     from benchmarks.gpu import agreement
+    from benchmarks.gpu.machine import attempt
 
-    result = dict(agreement.rows(gpu))
+    tasks = agreement.tasks(gpu, ("float32",))
+    result = {name: attempt(task, gpu) for name, task in tasks.items()}
     measured = {name: item["float32"] for name, item in result.items() if isinstance(item, dict)}
     failed = [
         item for item in (*result.values(), *measured.values()) if str(item).startswith("failed")
@@ -46,9 +48,11 @@ def test_gpu_float32_matches_cpu_within_tolerance(gpu):
 @pytest.mark.timeout(900)
 def test_gpu_pages_show_no_visible_difference(gpu):
     """No point moves by a pixel, no color by a level, and no exercise refuses the answer."""
-    from benchmarks.gpu import agreement, visible_differences
+    from benchmarks.gpu import agreement
+    from benchmarks.gpu.__main__ import pages as tasks
+    from benchmarks.gpu.machine import attempt
 
-    result = dict(visible_differences.rows(gpu))
+    result = {name: attempt(task, gpu) for name, task in tasks(gpu).items()}
     assert not [
         item for item in result.values() if isinstance(item, str) and item.startswith("failed")
     ]

@@ -93,13 +93,25 @@ def test_placement_reads_size_from_function_settings(gpu, monkeypatch):
 def test_measured_reads_crossover_file(tmp_path, monkeypatch):
     file = tmp_path / "crossover.json"
     monkeypatch.setattr(placement, "FILE", file)
-    placement.measured.cache_clear()
+    placement.table.cache_clear()
     assert placement.measured().crossover is None
-    placement.measured.cache_clear()
+    placement.table.cache_clear()
     full = {"name": "H", "date": "2026-12-01", "crossover": {"fit: recall": 32}, "largest": 2e-6}
-    file.write_text(json.dumps(full))
-    assert placement.measured() == placement.MeasuredCrossover(**full)
-    placement.measured.cache_clear()
+    file.write_text(json.dumps([full, {**full, "name": "T", "crossover": {}}]))
+    for name, crossover in (("H", full["crossover"]), ("T", {}), ("another", None)):
+        chosen = device.Device("cuda", name)
+        monkeypatch.setattr(device, "choose", lambda chosen=chosen: chosen)
+        assert placement.measured().crossover == crossover
+    placement.table.cache_clear()
+
+
+def test_shipped_crossovers_are_those_of_rows_of_the_benchmark():
+    placement.table.cache_clear()
+    for name, row in placement.table().items():
+        assert row.name == name
+        assert row.crossover
+        assert row.crossover.keys() <= speed.ROWS.keys()
+        assert {work.row for work in placement.TABLE.values()} <= row.crossover.keys()
 
 
 def test_device_messages_follow_device_state(gpu, monkeypatch):

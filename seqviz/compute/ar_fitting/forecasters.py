@@ -148,7 +148,7 @@ class Recurrent(_Forecaster):
         predicted, state = self.network(self.inputs[:, self.train])
         loss = nn.functional.mse_loss(predicted, targets[:, self.train])
         if self.validation.start == self.validation.stop:
-            return torch.stack([loss, loss.new_tensor(math.nan)])
+            return torch.stack([loss, torch.full_like(loss, math.nan)])
         with torch.no_grad():
             predicted, _ = self.network(self.inputs[:, self.validation], state)
             held_out = nn.functional.mse_loss(predicted, targets[:, self.validation])

@@ -19,6 +19,7 @@ from seqviz.core import deprecated
 from seqviz.core.units import Share
 
 TESTED = 400  # sequences
+_UNSCORED = -100  # answer at a step that is not scored
 __all__ = [
     "Longer",
     "Tiny",
@@ -109,16 +110,28 @@ def train_tiny(
         out, _ = layer(one_hot[symbols])
         return head(out[scored])
 
+    def loss_on_cpu(
+        symbols: torch.Tensor, scored: torch.Tensor, answers: torch.Tensor
+    ) -> torch.Tensor:
+        return torch.nn.functional.cross_entropy(scores(symbols, scored), answers)
+
+    def loss_on_device(symbols: torch.Tensor, answers: torch.Tensor) -> torch.Tensor:
+        # The same mean. To choose the scored steps would wait for the device, and give each batch
+        # another shape.
+        every = head(layer(one_hot[symbols])[0]).flatten(0, 1)
+        return torch.nn.functional.cross_entropy(every, answers.flatten(), ignore_index=_UNSCORED)
+
     test = draw(settings.task, settings.length, TESTED, np.random.RandomState([settings.seed, 1]))
     *inputs, answers = (torch.as_tensor(item, device=device) for item in _arrays(test))
     step = TrainingStep(
         torch.optim.Adam([*layer.parameters(), *head.parameters()], settings.rate),
-        lambda *batch: torch.nn.functional.cross_entropy(scores(*batch[:2]), batch[2]),
+        loss_on_cpu if device == "cpu" else loss_on_device,
         [*layer.parameters()],
     )
 
     def update(number: int) -> None:
-        step(*_arrays(draw(settings.task, settings.length, settings.batch, random)))
+        batch = draw(settings.task, settings.length, settings.batch, random)
+        step(*(_arrays(batch) if device == "cpu" else _marked(batch)))
 
     def measure(done: int, new: int) -> TinyReport:
         with torch.no_grad():
@@ -127,27 +140,36 @@ def train_tiny(
 
     result = run(update, measure, settings.updates, Pulse(report))
 
-    def array(tensor: torch.Tensor) -> np.ndarray:
-        return tensor.detach().cpu().numpy().copy()
-
-    weights = RecurrentWeights(*map(array, layer.parameters()))
-    network = GatedNetwork(
-        f"{settings.task}_{settings.cell}",
-        settings.cell,
-        settings.task,
-        SYMBOLS[settings.task],
-        np.eye(symbols, dtype=np.float32),
-        weights,
-        array(head.weight),
-        array(head.bias),
-    )
     return Tiny(
         settings,
-        network,
+        _network(settings, layer, head),
         np.array([r.update for r in result]),
         np.array([r.accuracy for r in result]),
     )
 
 
+def _network(settings: TinySettings, layer: Any, head: Any) -> GatedNetwork:
+    """Return the trained network as arrays."""
+
+    def array(tensor: Any) -> np.ndarray:
+        return np.array(tensor.detach().cpu().numpy())
+
+    symbols = SYMBOLS[settings.task]
+    return GatedNetwork(
+        f"{settings.task}_{settings.cell}",
+        settings.cell,
+        settings.task,
+        symbols,
+        np.eye(len(symbols), dtype=np.float32),
+        RecurrentWeights(*map(array, layer.parameters())),
+        array(head.weight),
+        array(head.bias),
+    )
+
+
 def _arrays(batch: SymbolBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return batch.symbols, batch.scored, batch.answers[batch.scored]
+
+
+def _marked(batch: SymbolBatch) -> tuple[np.ndarray, np.ndarray]:
+    return batch.symbols, np.where(batch.scored, batch.answers, _UNSCORED)

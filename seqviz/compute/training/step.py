@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+
+capture_hook: Callable[[Any, Any], Callable[..., Any] | None] | None = None
+"""Hook of `seqviz.models.placement`, which may replay updates as captured kernels; or None.
+
+Takes an optimizer and the device of its weights. Returns None for eager updates, else a function of
+the update, its batch and `rate`.
+"""
 
 
 @dataclass(frozen=True)
 class TrainingStep:
     """Update of an optimizer's weights by the gradient of a loss.
 
-    It reads nothing back from the device. If `losses` does not either, the updates for batches of
-    one shape can be captured as a CUDA graph.
+    It reads nothing back from the device. If `losses` does not either, and creates no tensor from
+    Python numbers, the updates for batches of one shape can be captured as a CUDA graph.
 
     Attributes:
         optimizer: a torch optimizer.
@@ -36,14 +44,29 @@ class TrainingStep:
         """
         import torch
 
-        device = self.optimizer.param_groups[0]["params"][0].device
+        tensors = map(torch.from_numpy, batch)
+        if self._captured is not None:
+            return self._captured(self._update, *tensors, rate=rate)
+        for group in self.optimizer.param_groups if rate is not None else ():
+            group["lr"] = rate
+        return self._update(*(tensor.to(self._location) for tensor in tensors))
+
+    @cached_property
+    def _location(self) -> Any:
+        return self.optimizer.param_groups[0]["params"][0].device
+
+    @cached_property
+    def _captured(self) -> Callable[..., Any] | None:
+        return capture_hook and capture_hook(self.optimizer, self._location)
+
+    def _update(self, *batch: Any) -> Any:
+        import torch
+
         with torch.enable_grad():
-            losses = self.losses(*(torch.from_numpy(array).to(device) for array in batch))
+            losses = self.losses(*batch)
             self.optimizer.zero_grad()
             losses.sum().backward()
         if self.clipped:
             torch.nn.utils.clip_grad_norm_(self.clipped, self.clip)
-        for group in self.optimizer.param_groups if rate is not None else ():
-            group["lr"] = rate
         self.optimizer.step()
         return losses.detach()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Int
@@ -235,7 +236,15 @@ def _embedded(table: Tensor, ids: Tensor) -> Tensor:
 
     first = table.shape[1] * torch.arange(len(table), device=ids.device)[:, None, None]
     rows = table.flatten(0, 1)[ids + first] * math.sqrt(WIDTH)
-    return rows + torch.from_numpy(sinusoidal.encoding(ids.shape[-1], WIDTH).table).to(rows)
+    return rows + _positions(ids.shape[-1], rows.dtype, rows.device)
+
+
+@cache  # digits and words have few lengths; a captured update must not copy from the CPU
+def _positions(length: int, dtype: Any, device: Any) -> Tensor:
+    """Return the sinusoidal encoding of some positions on a device."""
+    import torch
+
+    return torch.from_numpy(sinusoidal.encoding(length, WIDTH).table).to(device, dtype)
 
 
 def _write(

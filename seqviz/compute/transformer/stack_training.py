@@ -105,10 +105,12 @@ class _Network:
 
     def scores(self, letters: Tensor) -> Tensor:
         """Return the scores of every letter at every position, [run, batch, place, letter]."""
+        import torch
+
         from seqviz.compute.transformer.stack import block, linear, norm
 
         table, head, *stack = self.weights
-        rows = LETTERS * letters.new_tensor(range(len(table)))[:, None, None]
+        rows = LETTERS * torch.arange(len(table), device=letters.device)[:, None, None]
         x = table.flatten(0, 1)[letters + rows] + self.places
         for at in range(0, len(stack), 4):
             x = block(x, tuple(stack[at : at + 4]), self.arrangement, HEADS)

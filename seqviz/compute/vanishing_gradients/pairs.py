@@ -111,32 +111,32 @@ def pair_norms(
 
     products: Any = np.zeros((n, d, blocks.shape[-1]), np.float32)
     products[:, np.arange(d), first + np.arange(d)] = 1
-    blocks_there: Any = blocks
-    if device != "cpu":
-        import torch
-
-        products = torch.from_numpy(products).to(device)
-        blocks_there = torch.from_numpy(blocks).to(device)
-    powers, logs = np.zeros(n), np.full((n, n), np.nan)
+    logs = np.full((n, n), np.nan)
     np.fill_diagonal(logs, 0.0)
-    width = products.shape[-1]
+    xp, products, matrices, powers, logs = _placed(device, products, blocks, np.zeros(n), logs)
+    spare, width = products + 0, products.shape[-1]
     for k in range(n - 1, 0, -1):  # the stretch that ends in steps[k] is crossed backward
+        before, after = (item[k:].reshape((-1, width)) for item in (products, spare))
+        xp.matmul(before, matrices[k - 1], out=after)
+        products, spare = spare, products  # rows before k are the unit vectors in both
         rows = products[k:]
-        rows[:] = (rows.reshape((-1, width)) @ blocks_there[k - 1]).reshape(rows.shape)
-        visible = rows[..., own]
-        if norm == "rms":
-            sizes = np.sqrt(_squares(visible) / d)
+        squares = _squares(rows, logs)
+        if norm == "largest":
+            sizes = _largest(rows[..., own], logs)
         else:
-            there = visible if device == "cpu" else visible.cpu().numpy()
-            sizes = np.linalg.svd(there, compute_uv=False)[:, 0]
+            sizes = xp.sqrt((squares if d == width else _squares(rows[..., own], logs)) / d)
         powers[k:] += sizes_of_blocks[k - 1]
         with np.errstate(divide="ignore"):
-            logs[k:, k - 1] = np.log10(sizes) + powers[k:]
-        full = np.sqrt(_squares(rows))
-        for i in np.flatnonzero((full > 1e9) | ((full < 1e-9) & (full > 0))):
-            rows[i] /= float(full[i])  # back to a moderate size, with the power stored separately
-            powers[k + i] += np.log10(full[i])
-    return PairNorms(logs, steps, stride)
+            logs[k:, k - 1] = xp.log10(sizes) + powers[k:]
+        full = xp.sqrt(squares)
+        is_extreme = (full > 1e9) | ((full < 1e-9) & (full > 0))
+        scale = xp.where(is_extreme, full, 1.0)
+        # Back to a moderate size, with the power stored separately. To choose rows on a device
+        # would wait for it: there, all are divided, most of them by 1.
+        which: Any = np.flatnonzero(is_extreme) if xp is np else slice(None)
+        rows[which] /= xp.asarray(scale[which], dtype=rows.dtype)[:, None, None]
+        powers[k:][which] += xp.log10(scale[which])
+    return PairNorms(logs if xp is np else logs.cpu().numpy().astype(float), steps, stride)
 
 
 def pair_spectrum(
@@ -210,10 +210,34 @@ def _stretches(net: Unrolled, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return np.concatenate([part for part in rows if part is not None], axis=-1), logs
 
 
-def _squares(matrices: Any) -> np.ndarray:
-    """Return the sum of squares of each matrix, numpy or torch, as a numpy array."""
+def _placed(device: str, *arrays: np.ndarray) -> tuple[Any, ...]:
+    """Return the namespace for a device, numpy or torch, and the arrays as it needs them.
+
+    Nothing but singular values is read back before the end. Apple's GPU has no float64.
+    """
+    if device == "cpu":
+        return np, *arrays
+    import torch
+
+    tensors = [torch.from_numpy(array) for array in arrays]
+    single = device.startswith("mps")
+    return torch, *((item.float() if single else item).to(device) for item in tensors)
+
+
+def _squares(matrices: Any, like: Any) -> Any:
+    """Return the sum of squares of each matrix, numpy or torch, with the number type of `like`."""
     flat = matrices.reshape((len(matrices), -1))
-    return np.asarray((flat * flat).sum(1).tolist())
+    if isinstance(matrices, np.ndarray):
+        return (flat * flat).sum(1).astype(like.dtype)
+    return flat.norm(dim=1).to(like.dtype).square()
+
+
+def _largest(matrices: Any, like: Any) -> Any:
+    """Return the largest singular value of each matrix; LAPACK finds it, on a CPU."""
+    if isinstance(matrices, np.ndarray):
+        return np.linalg.svd(matrices, compute_uv=False)[:, 0]
+    values = np.linalg.svd(matrices.cpu().numpy(), compute_uv=False)[:, 0]
+    return like.new_tensor(values)
 
 
 def _affordable(net: Unrolled, norm: str) -> int:

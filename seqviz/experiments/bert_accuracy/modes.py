@@ -50,6 +50,8 @@ def measure(
     """
     import torch
 
+    from seqviz.experiments.bert_accuracy.host_dropout import HostDropout
+
     ids = tokenize(pretrained, [text])
     trainable_copy = make_trainable(pretrained, "head")
     generator = DropoutGenerator(seed, trainable_copy.device)
@@ -58,7 +60,7 @@ def measure(
 
     def logits(count: int) -> torch.Tensor:
         batch = pad(ids * count, pretrained.tokenizer.pad_token_id)
-        with generator.installed():
+        with generator.installed(), HostDropout():  # every device shows the same draws
             last, pooler = hidden(trainable_copy.network, trainable_copy.device, batch)
         real = torch.from_numpy(batch.real).to(trainable_copy.device)
         return pooled(last, pooler, real).mean @ weight.T + bias

@@ -19,7 +19,7 @@ from seqviz.experiments.bert_accuracy import heads
 from seqviz.experiments.bert_accuracy.encoding import buckets, hidden, pad, pooled
 from seqviz.experiments.bert_accuracy.trainable_copy import DropoutGenerator, make_trainable
 from seqviz.jobs import Report
-from seqviz.models import device
+from seqviz.models import device, placement
 from seqviz.models.pretrained import Pretrained
 
 T = TypeVar("T")
@@ -29,6 +29,8 @@ SAMPLE = 800  # training sentences for the values before training
 _POOL = 16  # batches that are sorted by length together
 _CPU = 512  # tokens of a pass on a CPU; a job can be cancelled between passes
 _BACKWARD = 3  # time of a training pass, in passes without a gradient
+# Lengths to which a replayed batch is padded, in tokens: each is captured once.
+LENGTHS = (16, 32, 48, 64, 128, 256, 512)
 
 
 @dataclass(frozen=True)
@@ -202,6 +204,7 @@ class ClassifierTraining:
         self.parameters = [*self.encoder, *head]
         self.optimizer = torch.optim.AdamW(groups, weight_decay=heads.DECAY, fused=True)
         self.rates = [group["lr"] for group in groups]
+        self.replayed = placement.captured_update(self.optimizer, self.weight.device)
 
     def go(self, data: Data, progress: Progress) -> Course:
         """Train for all epochs and predict the test sentences.
@@ -253,15 +256,59 @@ class ClassifierTraining:
         """
         import torch
 
+        rates = [rate * share for rate in self.rates]
+        if self.replayed is not None:
+            try:
+                return self._replay(data, positions, rates, progress)
+            except RuntimeError as error:
+                if device.classify_error(error) != "memory":
+                    raise
+                self.replayed = None  # kernel by kernel from now on, in halves
+            device.release()
         loss, right = self._halving(
             len(positions), partial(self._gradient, data, positions, progress)
         )
         torch.nn.utils.clip_grad_norm_(self.parameters, CLIP)
-        for group, rate in zip(self.optimizer.param_groups, self.rates, strict=True):
-            group["lr"] = rate * share
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
+            group["lr"] = rate
         self.optimizer.step()
         self.optimizer.zero_grad()
         return loss, right / len(positions)
+
+    def _replay(
+        self, data: Sentences, positions: np.ndarray, rates: Sequence[float], progress: Progress
+    ) -> tuple[float, float]:
+        """Take one step as captured kernels, with few lengths of a batch."""
+        import torch
+
+        ids = [data.ids[i] for i in positions]
+        longest = max(self.length or 0, *(len(item) for item in ids))
+        width = next((length for length in LENGTHS if length >= longest), longest)
+        batch = pad(ids, self.padding, length=width)
+        arrays = batch.ids, batch.real, data.positive[positions].astype(np.int64)
+        assert self.replayed is not None
+        with self.generator.installed():
+            cost, right = self.replayed(
+                self._update, *map(torch.from_numpy, arrays), rate=rates
+            ).tolist()
+        progress.passed(_BACKWARD * len(ids))
+        return cost, right / len(ids)
+
+    def _update(self, ids: Any, real: Any, truth: Any) -> Any:
+        """Take one step on tensors and return loss and number of correct answers as one tensor."""
+        import torch
+
+        self.optimizer.zero_grad()
+        logits = self._read(*self._encoded(ids, real), real, training=True)
+        cost = torch.nn.functional.cross_entropy(logits, truth)
+        cost.backward()
+        torch.nn.utils.clip_grad_norm_(self.parameters, CLIP)
+        self.optimizer.step()
+        return torch.stack([cost.detach(), (logits.argmax(1) == truth).sum().to(cost.dtype)])
+
+    def _encoded(self, ids: Any, real: Any) -> tuple[Any, Any]:
+        output = self.network(input_ids=ids, attention_mask=real.long())
+        return output.last_hidden_state, getattr(output, "pooler_output", None)
 
     def _gradient(
         self, data: Sentences, positions: np.ndarray, progress: Progress
@@ -341,7 +388,12 @@ class ClassifierTraining:
 
         batch = pad(ids, self.padding, length=self.length)
         real = torch.from_numpy(batch.real).to(self.device)
-        last, pooler = hidden(self.network, self.device, batch)
+        return self._read(*hidden(self.network, self.device, batch), real, training)
+
+    def _read(self, last: Any, pooler: Any, real: Any, training: bool) -> Any:
+        """Return the logits from the encoder's outputs."""
+        import torch
+
         vector = getattr(pooled(last, pooler, real), self.settings.feature)
         read = torch.nn.functional.dropout(vector, self.dropout, training)
         return torch.nn.functional.linear(read, self.weight, self.bias)

@@ -21,7 +21,7 @@ from seqviz.compute.vanishing_gradients import (
     recurrent_matrix,
     unroll,
 )
-from seqviz.compute.vanishing_gradients.pairs import _affordable
+from seqviz.compute.vanishing_gradients.pairs import _affordable, _stretches
 from tests.compute import torch_reference
 from tests.tiers import first_only, pairwise
 
@@ -68,6 +68,45 @@ def size(matrices: np.ndarray, norm: str) -> np.ndarray:
     values = np.linalg.svd(np.nan_to_num(matrices), compute_uv=False)
     with np.errstate(divide="ignore"):
         return np.log10(values[..., 0] if norm == "largest" else np.sqrt((values**2).mean(-1)))
+
+
+def plain_pairs(experiment: GradientExperiment, part: str, norm: str, stride: int) -> np.ndarray:
+    """The products of `pair_norms` row by row: what it computed before it knew of a device."""
+    net = unroll(experiment)
+    steps = np.arange(net.steps, 0, -stride)[::-1]
+    blocks, sizes = _stretches(net, steps)
+    n, d, width = len(steps), net.weights.hidden, blocks.shape[-1]
+    first = d if part == "cell_state" else 0
+    products, logs, powers = np.zeros((n, d, width), np.float32), np.full((n, n), np.nan), [0.0] * n
+    products[:, np.arange(d), first + np.arange(d)] = 1
+    np.fill_diagonal(logs, 0.0)
+    for k in range(n - 1, 0, -1):
+        products[k:] = (products[k:].reshape(-1, width) @ blocks[k - 1]).reshape(n - k, d, width)
+        for i in range(k, n):
+            visible = products[i][:, first : first + d].reshape(1, -1)
+            size = np.sqrt(float((visible * visible).sum(1)[0]) / d)
+            if norm == "largest":
+                size = np.linalg.svd(visible.reshape(d, d), compute_uv=False)[0]
+            powers[i] += sizes[k - 1]
+            with np.errstate(divide="ignore"):
+                logs[i, k - 1] = np.log10(size) + powers[i]
+            flat = products[i].reshape(1, -1)
+            full = np.sqrt(float((flat * flat).sum(1)[0]))
+            if full > 1e9 or 0 < full < 1e-9:
+                products[i] /= float(full)
+                powers[i] += np.log10(full)
+    return logs
+
+
+@pytest.mark.parametrize(("cell", "part"), PLACES)
+@pytest.mark.parametrize("norm", NORMS)
+def test_pair_norms_on_cpu_equal_plain_loop_to_the_bit(cell, part, norm):
+    """Long enough for products beyond 1e9 and below 1e-9."""
+    experiment = GradientExperiment(cell, steps=60, width=8, gain=0.1 if cell == "relu" else 3.0)
+    for stride in (1, 2):
+        result = pair_norms(experiment, part, norm, stride).log10
+        assert result.tobytes() == plain_pairs(experiment, part, norm, stride).tobytes()
+    assert cell != "relu" or np.nanmin(result[np.isfinite(result)]) < -18
 
 
 @pytest.mark.parametrize(("cell", "part"), PLACES)

@@ -8,7 +8,8 @@ only here and in the training that imports this module.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -60,6 +61,7 @@ class TinyEncoder(nn.Module):
         super().__init__()
         Choices(ENCODINGS, "The encoding").check("encoding", encoding)
         self.encoding, self.causal, self.heads = encoding, causal, heads
+        self._constants: dict[tuple[Any, ...], Tensor] = {}
         # Entries of variance 1, as nn.Embedding has; the entries of a sinusoid have 1/2.
         self.embedding = _normal(randoms, 1.0, symbols, d_model)
         self.blocks = nn.ModuleList(Block(randoms, d_model, heads) for _ in range(layers))
@@ -94,7 +96,9 @@ class TinyEncoder(nn.Module):
                 raise ValueError(f"The learned table has {rows} rows, too few for {time} symbols.")
             return self.table[:, None, :time]
         if self.encoding == "sinusoidal":
-            return self._like(sinusoidal.encoding(time, d_model).table)[None, None]
+            return self._constant(
+                "sinusoid", time, lambda: sinusoidal.encoding(time, d_model).table
+            )[None, None]
         return self.embedding.new_zeros(1, 1, 1, d_model)
 
     def angles(self, time: int) -> Float[Tensor, "time pair"] | None:
@@ -102,18 +106,26 @@ class TinyEncoder(nn.Module):
         if self.encoding != "rotary":
             return None
         frequencies = rotary.frequencies(self.embedding.shape[-1] // self.heads)
-        return self._like(np.outer(np.arange(time), frequencies))
+        return self._constant("angles", time, lambda: np.outer(np.arange(time), frequencies))
 
     def bias(self, time: int) -> Float[Tensor, "#head query key"] | None:
         """Return the bias of the scores, ALiBi's or -inf at masked positions; None for none."""
         if self.encoding == "alibi":
-            return self._like(relative.alibi_bias(self.heads, time, self.causal))
+            return self._constant(
+                "bias", time, lambda: relative.alibi_bias(self.heads, time, self.causal)
+            )
         if self.causal:
-            return self._like(np.triu(np.full((1, time, time), -np.inf), k=1))
+            return self._constant(
+                "bias", time, lambda: np.triu(np.full((1, time, time), -np.inf), k=1)
+            )
         return None
 
-    def _like(self, array: np.ndarray) -> Tensor:
-        return torch.as_tensor(array).to(self.embedding)
+    def _constant(self, name: str, time: int, make: Callable[[], np.ndarray]) -> Tensor:
+        """Return an array as a tensor like the weights; a captured update cannot copy it again."""
+        key = name, time, self.embedding.device, self.embedding.dtype
+        if key not in self._constants:
+            self._constants[key] = torch.as_tensor(make()).to(self.embedding)
+        return self._constants[key]
 
 
 class Block(nn.Module):
