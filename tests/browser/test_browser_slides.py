@@ -34,7 +34,7 @@ LOOKED = """async (bench) => {
     const outside = ({ left, top, right, bottom }) =>
         Math.round(Math.max(-left, -top, right - innerWidth, bottom - innerHeight));
     bench.scrollIntoView({ block: "start" });
-    const chart = bench.querySelector('[class*="-figure"] :is(.seqviz-chart, .vega-embed)');
+    const chart = bench.querySelector('[class*="-figure"] .seqviz-chart');
     const figure = chart?.closest('[class*="-figure"]');
     const scale = chart ? rect(chart).width / chart.offsetWidth : 1; // whole pixels of the drawing
     const isPainted = () => {
@@ -65,7 +65,7 @@ LOOKED = """async (bench) => {
     });
     const texts = document.createTreeWalker(bench, NodeFilter.SHOW_TEXT);
     const ignored = `.visually-hidden, .katex, .help, .hm, sub, sup, script, style,
-        [data-testid*="Icon"], tspan[style*="font-size"]`;
+        [data-testid*="Icon"], tspan[style*="font-size"], .vega-embed`; // not enlarged: AR, by hand
     let smallest = [Infinity, ""];
     while (texts.nextNode()) {
         const text = texts.currentNode, parent = text.parentElement;
