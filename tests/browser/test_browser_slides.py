@@ -18,7 +18,7 @@ from tests.tiers import rotate
 WINDOWS = [(1024, 768), (1280, 720), (1366, 768), (1920, 1080), (2560, 1440), (3840, 2160)]
 MIN_TYPE_SHARE = 24 / 1080  # of the height of a wide window
 MIN_TYPE_PX = 13  # in a window of 4:3, whose width is what limits it
-MIN_FIGURE_SHARE = 0.44  # of the window's height
+MIN_FIGURE_SHARE = 0.4  # of the window's height
 MAX_CONTROLS = 3
 QUESTION = ':is([class*="-question"], [class*="-lift"]):visible'
 MESSAGE = ".seqviz-presenter .message"
