@@ -44,9 +44,10 @@ def test_map_has_a_named_button_for_each_part(visit):
     assert host.get_attribute("aria-label").startswith("Map of a decoder")
 
 
+@pytest.mark.timing
 def test_map_shows_the_tensor_of_a_clicked_part_in_time_and_without_the_server(visit):
     page = opened(visit).page
-    page.route("**/live/**", lambda route: route.abort())
+    page.route("**/live/**", lambda route: route.fulfill(status=204))  # it has no answer
     times = [page.evaluate(TIMED, [MAP, index]) for index in (3, 2, 7, 10, 0, 6)]
     assert min(times) <= WITHIN_MS, times
     assert max(times) < 5000, times
