@@ -15,11 +15,10 @@ import torch
 
 from seqviz.compute.gates.encoding import END, UNKNOWN
 from seqviz.compute.gates.networks import log_probabilities, trace
+from seqviz.compute.language_models.ngrams import NgramCounts, count, fit
 from seqviz.data.reviews import SOURCE, characters_split
 from seqviz.models import checkpoints
 from tools.checkpoints import Reader, asked, remeasure, write
-from tools.ngrams import bits as ngram_bits
-from tools.ngrams import counted, interpolated_bits
 
 COMMON = 20  # less frequent characters are unknown
 WIDTH, HIDDEN = 32, 256
@@ -53,9 +52,25 @@ def bits(model: Reader, ids: torch.Tensor) -> float:
         return float(loss) / math.log(2)
 
 
+def counted(text: str) -> tuple[NgramCounts, list[str]]:
+    """Return the counts of up to five characters of a text, and its symbols.
+
+    All characters of the text are symbols; `UNKNOWN` stands for all others.
+    """
+    symbols = [UNKNOWN, *sorted(set(text))]
+    return count(numbers(text, symbols).numpy(), len(symbols), 5), symbols
+
+
 def baseline(text: str, held_out: str) -> dict[str, Any]:
-    """Return bits per character of n-gram models with contexts of 2 and 4 characters."""
-    trigram, five_gram = (interpolated_bits(text, held_out, order) for order in (3, 5))
+    """Return bits per character of n-gram models with contexts of 2 and 4 characters.
+
+    Contexts continue across sentences.
+    """
+    counts, symbols = counted(text)
+    ids = numbers(held_out, symbols).numpy()
+    trigram, five_gram = (
+        float(fit(counts, "witten_bell", order).bits(ids, ids[:0]).mean()) for order in (3, 5)
+    )
     return {
         "name": "character trigram, Witten-Bell interpolation",
         "value": round(trigram, 4),
@@ -71,13 +86,14 @@ def cold(name: str) -> tuple[float, float]:
     """
     network = checkpoints.load(name)
     text, held_out = corpus()
-    sentences, counts = [s for s in held_out.split(END) if s], counted(text, 5)
+    sentences, (counts, symbols) = [s for s in held_out.split(END) if s], counted(text)
+    model, end = fit(counts, "witten_bell"), numbers(END, symbols).numpy()
     by_network, by_counts, characters = 0.0, 0.0, 0
     for sentence in sentences:
         ids = numbers(sentence, list(network.symbols)).numpy()
         before = log_probabilities(network, trace(network, ids).hidden[:-1])
         by_network -= float(before[np.arange(len(ids)), ids].sum()) / math.log(2)
-        by_counts += sum(ngram_bits(counts, END + sentence)[1:])
+        by_counts += float(model.bits(numbers(sentence, symbols).numpy(), end).sum())
         characters += len(ids)
     return by_network / characters, by_counts / characters
 

@@ -8,7 +8,6 @@ import pytest
 from seqviz.compute.gates import activations as act
 from seqviz.compute.gates import conventions, forcing
 from seqviz.compute.recurrent import GRU, LSTM, RNN, RecurrentWeights, State, run
-from tools import ngrams
 
 
 def weights(blocks: int, width: int = 3, hidden: int = 5, seed: int = 0) -> RecurrentWeights:
@@ -146,15 +145,3 @@ def test_reading_wrong_update_matches_first_step_formula():
     usual = run(GRU(), w, X[:1], State(np.zeros(5)))
     z, n = usual.update_gate[0], usual.candidate[0]
     assert result.distance[0] == pytest.approx(np.linalg.norm((1 - z) * n - z * n), abs=1e-14)
-
-
-def test_interpolated_bits_sum_to_one_and_are_low_on_seen_text():
-    text = "abracadabra"
-    # Every character known, and one class for all others, exhaust the probability.
-    total = 0.0
-    for character in [*sorted(set(text)), "?"]:
-        bits = ngrams.interpolated_bits(text, "ab" + character) * 3
-        bits -= ngrams.interpolated_bits(text, "ab") * 2
-        total += 2**-bits
-    assert total == pytest.approx(1, abs=1e-12)
-    assert ngrams.interpolated_bits("ab" * 500, "ab" * 50) < 0.2

@@ -9,6 +9,7 @@ from scipy import stats
 
 from seqviz.compute.gates.networks import log_probabilities, logits, trace
 from seqviz.compute.gpt.draw import draw, uniforms
+from seqviz.compute.language_models.ngrams import count
 from seqviz.compute.recurrent.states import readouts, tying, writing
 from seqviz.core.errors import UserError
 from seqviz.experiments.recurrent.states import readouts as on_reviews
@@ -46,7 +47,7 @@ def test_read_bits_match_torch(name):
 
 def test_frequencies_match_smoothed_counts():
     ids = np.array([0, 1, 2, 1, 2, 1, 0, 1])
-    result = writing.frequencies(ids, 4)
+    result = writing.frequencies(count(ids, 4, 2))
     np.testing.assert_allclose((2**result.alone).sum(), 1)
     np.testing.assert_allclose((2**result.after).sum(1), 1)
     np.testing.assert_allclose(2**result.alone, [3 / 12, 5 / 12, 3 / 12, 1 / 12])

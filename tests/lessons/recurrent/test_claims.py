@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from seqviz.compute.gates.encoding import END
+from seqviz.compute.language_models.ngrams import fit
 from seqviz.compute.recurrent.tagging.lac import WAYS
 from seqviz.compute.recurrent.wirings.collapse import collapse
 from seqviz.core.errors import UserError
@@ -34,7 +35,7 @@ from seqviz.lessons.recurrent.lesson import lesson
 from seqviz.lessons.recurrent.letter_tagging import CHINESE
 from seqviz.models.checkpoints import card, load
 from tests.lessons import textbook_rows
-from tools import bundle_vocabularies, ngrams
+from tools import bundle_vocabularies, train_characters
 
 each_language = pytest.mark.parametrize("language", LANGUAGES)
 message = partial(textbook_rows.said, lesson)
@@ -243,16 +244,18 @@ def test_dictionary_segments_default_sentence_like_jieba():
 # ---- a language model and counting
 
 
-def test_grams_match_reference_ngrams_and_card():
-    """The page's counts against the slow ones of tools/ngrams.py, and against the cards."""
+def test_grams_match_counts_of_all_characters_and_card():
+    """The page's counts have rare letters as one; the card's counts have them all."""
     train, held = characters_split()
     network = load("characters_gru")
     end = np.array([network.symbols.index(END)])
     grams = writing.grams("characters_gru")
     some = held[:40]
-    slow = ngrams.counted(END.join(train), 5)
+    counts, symbols = train_characters.counted(END.join(train))
+    model = fit(counts, "witten_bell")
     for text in some[:10]:
-        theirs = ngrams.bits(slow, END + text)[1:]
+        ids = train_characters.numbers(END + text, symbols).numpy()
+        theirs = model.bits(ids[1:], ids[:1])
         assert np.allclose(grams.bits(writing._ids(network.symbols, text), end), theirs, atol=0.02)
     bits = np.concatenate(
         [grams.bits(writing._ids(network.symbols, text), end) for text in held if text]

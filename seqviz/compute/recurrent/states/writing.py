@@ -10,9 +10,9 @@ from jaxtyping import Bool, Float, Int
 
 from seqviz.compute.gates.encoding import END
 from seqviz.compute.gates.networks import Gated, GatedNetwork, inputs, log_probabilities, trace
+from seqviz.compute.language_models.ngrams import NgramCounts, NgramModel
 from seqviz.compute.letters import plain_marks
 from seqviz.compute.recurrent import State, run
-from seqviz.compute.recurrent.states.ngrams import Grams
 from seqviz.core.errors import UserError
 from seqviz.stats.estimate import Estimate, mean_ci
 from seqviz.stats.facts import Facts
@@ -39,7 +39,7 @@ class LettersRead:
         log2: row t holds the log2 probabilities before letter t, t = 0, 1, ...
         alone: bits of each letter by unigrams.
         pairs: bits by bigrams.
-        fives: bits by n-grams of up to five letters (`Grams`).
+        fives: bits by n-grams of up to five letters (`NgramModel`).
         left_out: letters beyond the limit.
     """
 
@@ -241,23 +241,27 @@ class ByStep:
         return Estimate(mean, mean - half, mean + half, self.sentences, "sentences")
 
 
-def frequencies(ids: Int[np.ndarray, "time"], symbols: int) -> LetterFrequencies:
-    """Estimate unigrams and bigrams of a training text, with one added to each unigram count.
+def frequencies(counts: NgramCounts) -> LetterFrequencies:
+    """Estimate unigrams and bigrams, with one added to each unigram count.
 
     Args:
-        ids: the text.
-        symbols: size of the vocabulary.
+        counts: counts of the training text, of order 2 or more.
     """
-    alone = np.bincount(ids, minlength=symbols) + 1.0
+    symbols = counts.symbols
+    alone = np.ones(symbols)
+    alone[counts.keys[0]] += counts.counts[0]
     alone /= alone.sum()
-    pairs = np.bincount(ids[:-1] * symbols + ids[1:], minlength=symbols**2)
-    pairs = pairs.reshape(symbols, symbols).astype(float)
+    pairs = np.zeros((symbols, symbols))
+    before, after = np.divmod(counts.keys[1], symbols)
+    pairs[counts.keys[0][before], after] = counts.counts[1]
     kinds = np.maximum((pairs > 0).sum(1, keepdims=True), 1)
-    after = (pairs + kinds * alone) / (pairs.sum(1, keepdims=True) + kinds)
-    return LetterFrequencies(np.log2(alone), np.log2(after))
+    mixed = (pairs + kinds * alone) / (pairs.sum(1, keepdims=True) + kinds)
+    return LetterFrequencies(np.log2(alone), np.log2(mixed))
 
 
-def read(network: GatedNetwork, counts: LetterFrequencies, grams: Grams, text: str) -> LettersRead:
+def read(
+    network: GatedNetwork, counts: LetterFrequencies, grams: NgramModel, text: str
+) -> LettersRead:
     """Predict each letter from the text before it (teacher forcing).
 
     Args:

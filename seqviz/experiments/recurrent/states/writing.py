@@ -9,7 +9,8 @@ import numpy as np
 from seqviz.compute.gates.encoding import END, UNKNOWN
 from seqviz.compute.gates.observation import symbols_read
 from seqviz.compute.gpt.draw import uniforms
-from seqviz.compute.recurrent.states import ngrams, writing
+from seqviz.compute.language_models.ngrams import NgramModel, count, fit
+from seqviz.compute.recurrent.states import writing
 from seqviz.compute.recurrent.states.writing import (
     ByStep,
     GeneratedText,
@@ -25,20 +26,21 @@ from seqviz.models.texts import TokenizerText
 TEMPERATURES = (0.0, 0.5, 1.0, 1.5)
 BEFORE, STEPS = 20, 40  # letters read, and letters after them
 ROOM = 60  # letters written after a user's text
+ORDER = 5  # letters of the longest n-gram, the predicted one included
 
 
 @cache
 def frequencies(network: str) -> LetterFrequencies:
     """Return the frequencies of letters and letter pairs in the networks' training text."""
-    symbols = load(network).symbols
-    return writing.frequencies(_ids(symbols, END.join(characters_split()[0])), len(symbols))
+    return writing.frequencies(grams(network).counts)
 
 
 @cache
-def grams(network: str) -> ngrams.Grams:
-    """Return the counts of sequences of up to five letters in the networks' training text."""
+def grams(network: str) -> NgramModel:
+    """Return the model that counts up to five letters of the networks' training text."""
     symbols = load(network).symbols
-    return ngrams.counted(_ids(symbols, END.join(characters_split()[0])), len(symbols))
+    ids = _ids(symbols, END.join(characters_split()[0]))
+    return fit(count(ids, len(symbols), ORDER), "witten_bell")
 
 
 def read(network: str, text: Symbols) -> LettersRead:

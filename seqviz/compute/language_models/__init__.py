@@ -1,0 +1,1 @@
+"""Language models by counting, and a network that reads a window of words."""

@@ -1,0 +1,283 @@
+"""N-gram language models: counts of a text, and five ways to smooth them.
+
+`count` counts the n-grams of a text, `fit` turns the counts into a model. The n-grams of each n are
+numbered in ascending order of their key: the number of the first n - 1 symbols, times the size of
+the vocabulary, plus the last symbol. So a key never overflows, and the n-grams that continue one
+context are neighbors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.core.errors import UserError
+
+SMOOTHINGS = ("none", "add_k", "witten_bell", "kneser_ney", "modified_kneser_ney")
+ORDER = 6  # largest n by default
+_DISCOUNTS = {"kneser_ney": (0.75,) * 3, "modified_kneser_ney": (0.5, 1.0, 1.5)}
+
+
+@dataclass(frozen=True)
+class NgramCounts:
+    """Counts of the n-grams of a text for n = 1, 2, ...; entry n - 1 of each tuple belongs to n.
+
+    Attributes:
+        symbols: size of the vocabulary, symbols without a count included.
+        keys: keys of the n-grams, ascending.
+        counts: occurrences of each.
+        suffixes: number of each n-gram without its first symbol, among those of n - 1.
+    """
+
+    symbols: int
+    keys: tuple[Int[np.ndarray, "_"], ...]  # length differs by n
+    counts: tuple[Int[np.ndarray, "_"], ...]
+    suffixes: tuple[Int[np.ndarray, "_"], ...]
+
+    @property
+    def order(self) -> int:
+        """Largest n with an n-gram."""
+        return len(self.keys)
+
+    def followers(
+        self, context: Sequence[int]
+    ) -> tuple[Int[np.ndarray, "follower"], Int[np.ndarray, "follower"]]:
+        """Return the symbols that follow a context in the text, ascending, and their counts.
+
+        Args:
+            context: up to `order` - 1 symbols.
+        """
+        low, high = self.range_of(context)
+        n = len(context)
+        return self.keys[n][low:high] % self.symbols, self.counts[n][low:high]
+
+    def range_of(self, context: Sequence[int]) -> tuple[int, int]:
+        """Return the numbers of the n-grams that continue a context, as (first, last + 1).
+
+        Args:
+            context: up to `order` - 1 symbols.
+        """
+        number = 0
+        for n, symbol in enumerate(context):
+            number = int(find(self.keys[n], np.array([number * self.symbols + symbol]))[0])
+            if number < 0:
+                return 0, 0
+        first = number * self.symbols
+        low, high = np.searchsorted(self.keys[len(context)], (first, first + self.symbols))
+        return int(low), int(high)
+
+
+@dataclass(frozen=True)
+class NgramModel:
+    """N-gram language model: p(w | context) = share(context w) + weight(context) * p(w) below.
+
+    What stands below is the model of the context without its first symbol, at last the uniform
+    distribution. A model that is not interpolated has the uniform distribution below every context.
+
+    Attributes:
+        counts: the counts that give the n-grams their numbers.
+        smoothing: one of `SMOOTHINGS`.
+        shares: for each n, the first summand of each n-gram.
+        weights: for each n, the weight of each context; 1 for one without a follower.
+    """
+
+    counts: NgramCounts
+    smoothing: str
+    shares: tuple[Float[np.ndarray, "_"], ...]
+    weights: tuple[Float[np.ndarray, "_"], ...]
+
+    @property
+    def order(self) -> int:
+        """The n of the n-grams."""
+        return len(self.shares)
+
+    @property
+    def interpolated(self) -> bool:
+        """True where each context falls back on a shorter one."""
+        return self.smoothing not in ("none", "add_k")
+
+    def probabilities(
+        self, ids: Int[np.ndarray, "time"], before: Int[np.ndarray, "earlier"]
+    ) -> Float[np.ndarray, "time"]:
+        """Return the probability of each symbol after the n - 1 before it, fewer at the beginning.
+
+        Args:
+            ids: the symbols.
+            before: the symbols in front of them.
+        """
+        text = np.concatenate([before, ids])
+        uniform = 1 / self.counts.symbols
+        result = np.full(len(text), uniform)
+        numbers = np.zeros(len(text) + 1, np.int64)  # of the context before each symbol
+        for n, (share, weight) in enumerate(zip(self.shares, self.weights, strict=True)):
+            context = numbers[:-1]
+            exists = context >= 0
+            key = np.where(exists, context * self.counts.symbols + text[n:], -1)
+            numbers = find(self.counts.keys[n], key)
+            below = result[n:] if self.interpolated else uniform
+            rest = np.where(exists, weight[context], self._unknown)
+            result[n:] = np.where(numbers >= 0, share[numbers], 0.0) + rest * below
+        return result[len(before) :]
+
+    def bits(
+        self, ids: Int[np.ndarray, "time"], before: Int[np.ndarray, "earlier"]
+    ) -> Float[np.ndarray, "time"]:
+        """Return -log2 of the probability of each symbol; inf for probability 0.
+
+        Args:
+            ids: the symbols.
+            before: the symbols in front of them.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(-np.log2(self.probabilities(ids, before)))
+
+    def distribution(self, context: Sequence[int]) -> Float[np.ndarray, "symbols"]:
+        """Return the probabilities of all symbols after a context; only the last n - 1 count.
+
+        Without smoothing they are all 0 after a context that the text does not contain.
+
+        Args:
+            context: the symbols before.
+        """
+        result = np.full(self.counts.symbols, 1 / self.counts.symbols)
+        longest = min(len(context), self.order - 1)
+        for n in range(longest + 1) if self.interpolated else (longest,):
+            low, high = self.counts.range_of(context[len(context) - n :])
+            if low == high:
+                result *= self._unknown
+                continue
+            keys = self.counts.keys[n][low:high]
+            result *= self.weights[n][keys[0] // self.counts.symbols]
+            result[keys % self.counts.symbols] += self.shares[n][low:high]
+        return result
+
+    @property
+    def _unknown(self) -> float:
+        """Weight of a context that the text does not contain."""
+        return float(self.smoothing != "none")
+
+
+def count(ids: Int[np.ndarray, "time"], symbols: int, order: int = ORDER) -> NgramCounts:
+    """Count the n-grams of a text.
+
+    Args:
+        ids: the text.
+        symbols: size of the vocabulary.
+        order: largest n, reduced to the length of the text.
+
+    Raises:
+        UserError: "no_text" for an empty text.
+    """
+    if not len(ids):
+        raise UserError("no_text", "There is nothing to count. Type a text.")
+    keys, counts, suffixes = [], [], []
+    numbers = np.zeros(len(ids) + 1, np.int64)  # of the (n - 1)-gram that begins at each symbol
+    for n in range(min(order, len(ids))):
+        every = numbers[: len(ids) - n] * symbols + ids[n:]
+        ordered = np.sort(every)
+        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        keys.append(ordered[starts])
+        counts.append(np.diff(np.append(starts, len(ordered))))
+        above = np.searchsorted(keys[-1], every)
+        suffix = np.empty(len(starts), np.int64)
+        suffix[above] = numbers[1 : len(every) + 1]
+        suffixes.append(suffix)
+        numbers = above
+    return NgramCounts(symbols, tuple(keys), tuple(counts), tuple(suffixes))
+
+
+def fit(
+    counts: NgramCounts, smoothing: str, order: int | None = None, k: float = 1.0
+) -> NgramModel:
+    """Return the n-gram model with these counts.
+
+    * "none": relative frequencies. A context without a count has probability 0 for every symbol.
+    * "add_k": k is added to the count of every symbol.
+    * "witten_bell": after a context seen N times with T different followers, the shorter context
+      has the weight T / (N + T).
+    * "kneser_ney": a discount is taken from each count and given to the shorter context. Below the
+      longest context, the count of an n-gram is the number of different symbols before it.
+    * "modified_kneser_ney": the same, with separate discounts for counts of 1, 2, and 3 or more.
+
+    Discounts are estimated for each n from the numbers of n-grams with counts 1 to 4. Where a text
+    is too small for that, they are 0.75, or 0.5, 1 and 1.5.
+
+    Args:
+        counts: counts of the training text.
+        smoothing: one of `SMOOTHINGS`.
+        order: n; by default the largest that was counted.
+        k: number added to each count by "add_k".
+
+    References:
+        Witten and Bell, 1991. Kneser and Ney, 1995. Chen and Goodman, 1999. Heafield et al., 2013.
+    """
+    order = counts.order if order is None else min(order, counts.order)
+    shares, weights = [], []
+    for n in range(order):
+        used = counts.counts[n]
+        if smoothing in _DISCOUNTS and n + 1 < order:
+            used = continuations(counts, n + 1)
+        context = counts.keys[n] // counts.symbols
+        n_contexts = len(counts.keys[n - 1]) if n else 1
+        taken, added = _taken(used, smoothing, k * counts.symbols)
+        total = np.bincount(context, used, n_contexts)
+        moved = np.bincount(context, taken, n_contexts) + added
+        denominator = total + (moved if smoothing in ("add_k", "witten_bell") else 0)
+        retained = used - taken if smoothing in _DISCOUNTS else used
+        with np.errstate(invalid="ignore"):
+            weights.append(np.where(total > 0, moved / denominator, float(smoothing != "none")))
+        shares.append(retained / np.maximum(denominator, 1e-300)[context])
+    return NgramModel(counts, smoothing, tuple(shares), tuple(weights))
+
+
+def continuations(counts: NgramCounts, n: int) -> Int[np.ndarray, "ngram"]:
+    """Return the number of different symbols before each n-gram.
+
+    Args:
+        counts: counts of a text.
+        n: below the largest n counted.
+    """
+    return np.bincount(counts.suffixes[n], minlength=len(counts.keys[n - 1]))
+
+
+def discounts(counts: Int[np.ndarray, "ngram"], smoothing: str) -> tuple[float, float, float]:
+    """Return the discounts of counts of 1, 2, and 3 or more.
+
+    Args:
+        counts: counts of all n-grams of one n.
+        smoothing: "kneser_ney" or "modified_kneser_ney".
+    """
+    once, twice, thrice, four = (int((counts == times).sum()) for times in (1, 2, 3, 4))
+    fallback = _DISCOUNTS[smoothing]
+    if not once or not twice:
+        return fallback
+    y = once / (once + 2 * twice)
+    if smoothing == "kneser_ney":
+        return y, y, y
+    if not thrice or not four:
+        return fallback
+    result = 1 - 2 * y * twice / once, 2 - 3 * y * thrice / twice, 3 - 4 * y * four / thrice
+    return result if min(result) > 0 else fallback
+
+
+def find(keys: Int[np.ndarray, "ngram"], query: Int[np.ndarray, "key"]) -> Int[np.ndarray, "key"]:
+    """Return the number of each key of a query among ascending keys; -1 where it is missing."""
+    numbers = np.minimum(np.searchsorted(keys, query), len(keys) - 1)
+    return np.where(keys[numbers] == query, numbers, -1)
+
+
+def _taken(
+    counts: Int[np.ndarray, "ngram"], smoothing: str, pseudo: float
+) -> tuple[Float[np.ndarray, "ngram"], float]:
+    """Return what each n-gram gives to the model below, and what every context gives besides."""
+    if smoothing in _DISCOUNTS:
+        by_count = np.array((0.0, *discounts(counts, smoothing)))
+        return by_count[np.minimum(counts, 3)], 0.0
+    if smoothing == "witten_bell":
+        return np.ones(len(counts)), 0.0
+    if smoothing not in SMOOTHINGS:
+        raise ValueError(f"Unknown smoothing: {smoothing}. Known: {', '.join(SMOOTHINGS)}.")
+    return np.zeros(len(counts)), pseudo if smoothing == "add_k" else 0.0
