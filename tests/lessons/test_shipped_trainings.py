@@ -64,10 +64,12 @@ VIEWS = {
     "train_taggers": "letters",
     "compare_ahead": "ahead",
     "run_on": "free",
+    "compare_tied": "tied",
     "compare_readouts": "readouts",
     "lac_changes": "counted",
     "time_steps": "time",
 }
+IN_WORDS = {"compare_tied"}  # the figure above the sentence counts parameters
 LATE = {"seconds", "device"}
 
 
@@ -118,8 +120,8 @@ def test_training_bench_opens_with_precomputed_figure(name):
     view = VIEWS.get(function.__name__)
     visible = bench.run({"view": view} if view else {})
     (chart,) = visible.of(Chart)
-    assert chart.provenance.kind == "precomputed"
     assert not visible.waits
+    assert (chart.provenance.kind == "precomputed") == (function.__name__ not in IN_WORDS)
     space: dict[str, Any] = {}
     exec(visible.code, space)
     assert space["figure"] == visible.figure
