@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from seqviz.compute.language_models.window import BATCH, WindowSettings
+from seqviz.compute.language_models.window_training import BATCH, WindowSettings
 from seqviz.data.reviews import SOURCE
 from seqviz.experiments.language_models.corpora import corpus
 from seqviz.experiments.language_models.window import TrainedWindow, held_out, train_window

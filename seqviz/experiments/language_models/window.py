@@ -16,7 +16,8 @@ from seqviz.compute.gates.networks import log_probabilities, trace
 from seqviz.compute.gpt.draw import probabilities
 from seqviz.compute.language_models import window
 from seqviz.compute.language_models.agreement import AgreementByDistance
-from seqviz.compute.language_models.window import WindowNetwork, WindowRecord, WindowSettings
+from seqviz.compute.language_models.window import WindowNetwork
+from seqviz.compute.language_models.window_training import WindowRecord, WindowSettings, train
 from seqviz.data.word_lists import agreement
 from seqviz.experiments.gpt.continuation import next_token
 from seqviz.experiments.language_models.corpora import Corpus, corpus, model
@@ -86,7 +87,7 @@ def train_window(settings: WindowSettings, report: Report = no_progress) -> Trai
     sentences = corpus("en", "words", settings.words)
     started = time.process_time()
     windows, targets = pairs(settings.words)
-    network, records = window.train(windows, targets, sentences.vocabulary.names, settings, report)
+    network, records = train(windows, targets, sentences.vocabulary.names, settings, report)
     spent = time.process_time() - started
     alone = np.bincount(targets, minlength=len(network.words)) + 1.0
     log2 = np.log2(alone / alone.sum())

@@ -14,7 +14,7 @@ def agreement_by_distance(agreement: AgreementByDistance, style: Style = STYLE) 
 
     Bands are 95% intervals over the sentences.
     """
-    label, palette = style.labels("figure.agreement_"), style.palette
+    label, palette = style.labels("figure.verb_"), style.palette
     sheet = Sheet(style)
     ticks = {"tickvals": agreement.distance.tolist(), "showgrid": False}
     panels = sheet.row(
@@ -32,7 +32,7 @@ def agreement_by_distance(agreement: AgreementByDistance, style: Style = STYLE) 
     effects = [agreement.effect(model) for model in agreement.models]
     best = int(np.argmax([effect.mean[0] for effect in effects]))
     return sheet.described(
-        "alt.agreement", sentences=int(effects[0][0].n), model=label(agreement.models[best]),
+        "alt.verb_agreement", sentences=int(effects[0][0].n), model=label(agreement.models[best]),
         near=100 * float(effects[best].mean[0]), far=100 * float(effects[best].mean[-1]),
         distance=int(agreement.distance[-1]), blind=", ".join(blind), n_blind=len(blind),
     )  # fmt: skip
@@ -42,11 +42,12 @@ def block_similarity(similarity: BlockSimilarity, style: Style = STYLE) -> Figur
     """Plot how the cosines of equal words at two positions, and of different words, are spread."""
     label, palette = style.labels("figure.blocks_"), style.palette
     sheet = Sheet(style)
+    limit = 0.1 + max(np.abs(similarity.same).max(), np.abs(similarity.other).max())
     panel = sheet.panel(
-        axes.axis(label("cosine"), range=[-1.02, 1.02]),
+        axes.axis(label("cosine"), range=[-limit, limit]),
         axes.axis(label("share"), rangemode="tozero"),
     )
-    edges = np.linspace(-1, 1, 41)
+    edges = np.linspace(-limit, limit, 41)
     middles = (edges[1:] + edges[:-1]) / 2
     series = ((similarity.other, "other", palette.baseline),
               (similarity.same, "same", palette.prediction))  # fmt: skip

@@ -10,7 +10,8 @@ import torch
 
 from seqviz.compute.language_models import window
 from seqviz.compute.language_models.agreement import AgreementByDistance
-from seqviz.compute.language_models.window import HIDDEN, SIZE, WindowNetwork, WindowSettings
+from seqviz.compute.language_models.window import HIDDEN, SIZE, WindowNetwork
+from seqviz.compute.language_models.window_training import WindowSettings, train
 
 WORDS = tuple("abcdefghijkl")
 
@@ -82,7 +83,7 @@ def test_train_learns_a_rule_of_the_second_word(tied):
     random = np.random.RandomState(3)
     windows = random.randint(12, size=(400, 3))
     settings = WindowSettings(words=12, tied=tied, updates=150)
-    net, records = window.train(windows, windows[:, 1], WORDS, settings)
+    net, records = train(windows, windows[:, 1], WORDS, settings)
     assert net.blocks.shape == (1 if tied else 3, SIZE, HIDDEN)
     assert net.tied == tied
     assert (net.gains == 1).all() != tied

@@ -18,8 +18,8 @@ from seqviz.compute.ar_fitting.network_settings import NetworkSettings
 from seqviz.compute.ar_fitting.networks import fit_network
 from seqviz.compute.bert_accuracy.results import TuneSettings
 from seqviz.compute.gates.tiny import TinySettings, train_tiny
-from seqviz.compute.language_models import window
-from seqviz.compute.language_models.window import WindowSettings
+from seqviz.compute.language_models import window_training
+from seqviz.compute.language_models.window_training import WindowSettings
 from seqviz.compute.positions.tiny import OrderSettings, train
 from seqviz.compute.training.loop import TrainingRecord, run
 from seqviz.compute.training.progress import Pulse, moments
@@ -83,7 +83,7 @@ TRAININGS = {
         heavy=StackSettings(blocks=12, updates=1000),
     ),
     "window": Training(
-        window.train,
+        window_training.train,
         WINDOW,
         replace(WINDOW, updates=2000),
         (np.ones((9, 3), int), np.arange(9), tuple("abcdefghij")),

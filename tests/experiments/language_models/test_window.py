@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqviz.compute.language_models.window import HIDDEN, SIZE, WINDOW, WindowSettings
+from seqviz.compute.language_models.window import HIDDEN, SIZE, WINDOW
+from seqviz.compute.language_models.window_training import WindowSettings
 from seqviz.data.word_lists import agreement
 from seqviz.experiments.language_models import window
 from seqviz.experiments.language_models.corpora import corpus
