@@ -10,11 +10,11 @@ from seqviz.compute.language_models.ruler import BitsPerCharacter
 from seqviz.compute.language_models.unseen import Continuations, ImpossibleTexts, followers
 from seqviz.compute.language_models.window import BlockSimilarity
 from seqviz.compute.language_models.word_orders import word_orders
-from seqviz.figures.language_models import ruler, unseen, window
+from seqviz.figures.language_models import ruler, unseen, window, written
 from seqviz.figures.language_models.word_orders import order_bits
 from seqviz.stats.proportions import of_share
 from testing.fake import fake
-from testing.figure_examples import Example
+from testing.figure_examples import Example, fake_example
 
 CORPUS = (("<b>dog", "bites", "man"), ("man", "sees", "<b>dog"))
 SENTENCE = ("<b>dog", "bites", "man")
@@ -55,6 +55,8 @@ def examples() -> tuple[Example, ...]:
         Example("continuations", unseen.continuations, (words,), int(words.count[0])),
         Example("verb agreement", window.agreement_by_distance, (distance,), 7),
         Example("blocks of a window", window.block_similarity, (blocks,), blocks.same.mean()),
+        fake_example("copying", written.copying_by_order, lambda result: result.spans[-1].mean,
+                     case=4, text=9),
         Example("ruler", ruler.bits_per_character, (measured, "smollm2", "characters_gru"),
                 measured.of("smollm2").mean),
         Example("ruler, more", ruler.bits_per_character, (measured, "uniform", "ngram1"),

@@ -14,6 +14,8 @@ from jaxtyping import Float, Int
 
 from seqviz.compute.gpt.draw import draw
 from seqviz.core.units import Share
+from seqviz.stats.estimate import Estimate, mean_ci, stack
+from seqviz.stats.facts import Facts
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,40 @@ class CopiedText:
         return result
 
 
+@dataclass(frozen=True)
+class CopyingByOrder:
+    """Copying in texts of n-gram models and of people, all of the same number of characters.
+
+    Attributes:
+        n_characters: characters of each text.
+        longest: longest copied span of each text, for n = 1, 2, ..., last for people.
+        words: share of words that occur in the training text, likewise; nan without words.
+    """
+
+    n_characters: int
+    longest: Int[np.ndarray, "case text"]
+    words: Float[np.ndarray, "case text"]
+
+    @property
+    def spans(self) -> Estimate:
+        """Mean longest span of each case, over texts."""
+        return stack(mean_ci(row, source="texts") for row in self.longest)
+
+    @property
+    def word_shares(self) -> Estimate:
+        """Mean share of words that occur in the training text, over texts."""
+        return stack(mean_ci(row, source="texts") for row in self.words)
+
+    def summary(self) -> Facts:
+        """State what texts of the smallest and the largest n and those of people copy."""
+        spans, words = self.spans, self.word_shares
+        return Facts(
+            texts=self.longest.shape[1], n=len(self.longest) - 1, characters=self.n_characters,
+            first=spans[0], last=spans[-2], people=spans[-1], first_words=words[0].mean,
+            last_words=words[-2].mean, people_words=words[-1].mean,
+        )  # fmt: skip
+
+
 def write(
     distribution: Callable[[Sequence[int]], Float[np.ndarray, "symbols"]],
     uniforms: Sequence[float], temperature: float, before: Sequence[int], stop: int,
@@ -71,7 +107,7 @@ def write(
         uniforms: a uniform number in [0, 1) for each symbol.
         temperature: exponent 1 / T of the probabilities; 0 takes the most probable symbol.
         before: symbols in front of the text.
-        stop: symbol that ends the text; it is not part of it.
+        stop: symbol that ends the text and is not part of it; -1 for none.
     """
     result: list[int] = []
     for u in uniforms:

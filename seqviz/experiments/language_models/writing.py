@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
+
 from seqviz.compute.gates.encoding import END
 from seqviz.compute.gpt.draw import uniforms
 from seqviz.compute.language_models import written
 from seqviz.compute.language_models.ngrams import ORDER
-from seqviz.compute.language_models.written import CopiedText
+from seqviz.compute.language_models.written import CopiedText, CopyingByOrder
 from seqviz.data import chinese, reviews
 from seqviz.experiments.language_models.corpora import corpus, model, tokens
+from seqviz.jobs import Report, no_progress
 
 MAX_CHARS = 120  # of a text
 SMOOTHING = "kneser_ney"
@@ -55,6 +58,40 @@ def series(language: str, seed: int, temperature: float, n_people: int = 20) -> 
     pairs = zip(samples[1:], samples[:-1], strict=True)
     measured, human = (tuple(copying(text, language) for text in part) for part in (texts, people))
     return ShannonSeries(measured, (0, *(written.parted(a, b) for a, b in pairs)), human)
+
+
+def copying_by_order(
+    language: str, temperature: float, n_texts: int = 30, report: Report = no_progress
+) -> CopyingByOrder:
+    """Measure copying in texts of each n, and in as many held-out texts of people (a job).
+
+    All texts have `MAX_CHARS` characters, with ends of sentences among them.
+
+    Args:
+        language: "en" or "zh".
+        temperature: temperature of sampling.
+        n_texts: number of texts of each n.
+        report: receives the share done; may raise to stop.
+    """
+    names = corpus(language, "letters").vocabulary.names
+    people = END.join(_sentences(language)[1])
+    rows = []
+    for n in range(1, ORDER + 2):
+        texts = [people[k * MAX_CHARS : (k + 1) * MAX_CHARS] for k in range(n_texts)]
+        if n <= ORDER:
+            distribution = model(language, "letters", SMOOTHING, n).distribution
+            samples = [
+                written.write(distribution, uniforms(seed, MAX_CHARS), temperature, [END_ID], -1)
+                for seed in range(n_texts)
+            ]
+            texts = ["".join(names[k] if k else "□" for k in ids) for ids in samples]
+        rows.append([copying(text, language) for text in texts])
+        report(n / (ORDER + 1), n / (ORDER + 1))
+    longest, words = (
+        np.array([[getattr(item, part) for item in row] for row in rows])
+        for part in ("longest", "share_of_words")
+    )
+    return CopyingByOrder(MAX_CHARS, longest, words)
 
 
 def copying(text: str, language: str) -> CopiedText:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from seqviz.compute.language_models.ngrams import ORDER
+from seqviz.data.chinese import reviews_split
 from seqviz.experiments.language_models import writing
 from seqviz.experiments.language_models.corpora import corpus
 
@@ -50,3 +51,17 @@ def test_temperature_zero_needs_no_chance(language):
     assert [item.text for item in a] == [item.text for item in b]
     assert len(a[0].text) <= writing.MAX_CHARS
     assert set(a[2].text) <= set(corpus(language, "letters").vocabulary.names)
+
+
+def test_copying_by_order_has_people_last_and_texts_of_one_length():
+    told = []
+    found = writing.copying_by_order("zh", 1.0, 4, lambda record, share: told.append(share))
+    assert told[-1] == 1
+    assert found.longest.shape == found.words.shape == (ORDER + 1, 4)
+    first = "\n".join(reviews_split()[1])[: found.n_characters]
+    training = "\n".join(reviews_split()[0])
+    longest = found.longest[-1, 0]
+    assert any(first[k : k + longest] in training for k in range(len(first) - longest + 1))
+    assert not any(first[k : k + longest + 1] in training for k in range(len(first) - longest))
+    assert found.spans.mean[5] > found.spans.mean[0]
+    assert found.summary()["people"].mean == found.longest[-1].mean()
