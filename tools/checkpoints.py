@@ -6,6 +6,7 @@ import argparse
 import datetime
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -101,37 +102,50 @@ def remeasure(name: str, **parts: dict[str, Any]) -> None:
 
 
 def write_network(network: GatedNetwork, card: dict[str, Any]) -> None:
-    """Write `<name>.safetensors` (float32) and the card with its checksum, `<name>.json`.
+    """Write a recurrent network in float32, with its card.
 
     Args:
         network: the network.
         card: data, license, settings and metrics.
+    """
+    about = {"cell": network.cell, "kind": network.kind}
+    full = {**about, **card, "parameters": network.parameters}
+    arrays = checkpoints.arrays(network)
+    write_arrays(network.name, arrays, about, network.symbols, full, np.float32)
+
+
+def write_arrays(
+    name: str, arrays: Mapping[str, np.ndarray], about: Mapping[str, str],
+    symbols: Sequence[str], card: dict[str, Any], dtype: type[np.floating],
+) -> None:  # fmt: skip
+    """Write `<name>.safetensors` and the card with its checksum, `<name>.json`.
+
+    Args:
+        name: name of the network.
+        arrays: its arrays by name.
+        about: entries of the file's header.
+        symbols: vocabulary, another entry.
+        card: data, license, settings, metrics and number of parameters.
+        dtype: precision of the arrays in the file.
 
     Raises:
         ValueError: the file exceeds `LIMIT`.
     """
-    arrays = {
-        key: np.ascontiguousarray(value, np.float32)
-        for key, value in checkpoints.arrays(network).items()
-    }
-    header = {"cell": network.cell, "kind": network.kind, "symbols": json.dumps(network.symbols)}
-    content = save(arrays, header)
+    rounded = {key: np.ascontiguousarray(value, dtype) for key, value in arrays.items()}
+    content = save(rounded, {**about, "symbols": json.dumps(symbols)})
     if len(content) > LIMIT:
-        raise ValueError(f"{network.name} has {len(content):,} bytes, more than {LIMIT:,}.")
+        raise ValueError(f"{name} has {len(content):,} bytes, more than {LIMIT:,}.")
     FOLDER.mkdir(exist_ok=True)
     full = {
-        "name": network.name,
-        "cell": network.cell,
-        "kind": network.kind,
+        "name": name,
         **card,
-        "parameters": network.parameters,
         "torch": torch.__version__,
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "sha256": hashlib.sha256(content).hexdigest(),
     }
     text = json.dumps(full, indent=1, ensure_ascii=False)
-    path = FOLDER / f"{network.name}.safetensors"
+    path = FOLDER / f"{name}.safetensors"
     with atomic_write_many(path, path.with_suffix(".json")) as (arrays_made, card_made):
         arrays_made.write_bytes(content)
         card_made.write_text(text + "\n", "utf-8")
-    print(f"{network.name}: {len(content):,} bytes")
+    print(f"{name}: {len(content):,} bytes")

@@ -1,7 +1,7 @@
-"""Bundled word lists: analogies, polysemous words, substitutes, and GloVe vectors.
+"""Bundled word lists: analogies, polysemous words, substitutes, agreement, and GloVe vectors.
 
 `glove_words.npz` and `analogies.tsv` are made by tools/bundle_vectors.py; the sentences and the
-substitutes were written for the lesson *Text to numbers*.
+substitutes were written for the lessons *Text to numbers* and *Language models*.
 """
 
 from __future__ import annotations
@@ -50,6 +50,33 @@ class TwoSenses:
     word: str
     first: tuple[str, str]
     second: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class AgreementSentence:
+    """Beginning of a sentence whose verb, "were" or "was", agrees with a distant subject.
+
+    Attributes:
+        plural: the subject, which "were" follows.
+        singular: the subject in the singular, which "was" follows.
+        between: phrases of three words each; any number of the first can stand after the subject.
+        ending: the four words in front of the verb.
+    """
+
+    plural: str
+    singular: str
+    between: tuple[str, ...]
+    ending: str
+
+    def beginning(self, plural: bool, phrases: int) -> str:
+        """Return the text in front of the verb.
+
+        Args:
+            plural: number of the subject.
+            phrases: how many of the phrases stand after it.
+        """
+        subject = self.plural if plural else self.singular
+        return " ".join(("The", subject, *self.between[:phrases], self.ending))
 
 
 @cache
@@ -106,6 +133,15 @@ def two_senses() -> tuple[TwoSenses, ...]:
 def substitutes() -> tuple[tuple[str, str, str], ...]:
     """Return triples: a word, a substitute for it, a related word that is no substitute."""
     return tuple((a, b, c) for a, b, c in _rows("substitutes.tsv", 3))
+
+
+@cache
+def agreement() -> tuple[AgreementSentence, ...]:
+    """Return forty beginnings such as "The flights from the north the airline was cancelling"."""
+    return tuple(
+        AgreementSentence(plural, singular, tuple(between), ending)
+        for plural, singular, *between, ending in _rows("agreement.tsv", 7)
+    )
 
 
 def _rows(name: str, columns: int) -> list[list[str]]:

@@ -1,6 +1,6 @@
 """Small networks shipped with the app: arrays in `assets/checkpoints`, each with a card.
 
-Entry points: `load` and `card`.
+Entry points: `load`, `load_window` and `card`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from functools import cache
 import numpy as np
 
 from seqviz.compute.gates.networks import GatedNetwork
+from seqviz.compute.language_models.window import WindowNetwork
 from seqviz.compute.recurrent import RecurrentWeights
 from seqviz.core.errors import damaged
 from seqviz.core.paths import ASSETS
 
 FOLDER = ASSETS / "checkpoints"
 _WEIGHTS = ("input_hidden", "hidden_hidden", "input_bias", "hidden_bias")  # names in a file
+WINDOW = "window_words"
+WINDOW_ARRAYS = ("embedding", "blocks", "gains", "bias", "output", "output_bias")
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,36 @@ def load(name: str) -> GatedNetwork:
     """
     if name not in names():
         raise ValueError(f"Unknown network: {name}. Known: {', '.join(names())}.")
+    header, result = _read(name)
+    weights = RecurrentWeights(*(result[part] for part in _WEIGHTS))
+    return GatedNetwork(
+        name,
+        header["cell"],
+        header["kind"],
+        tuple(json.loads(header["symbols"])),
+        result["embedding"],
+        weights,
+        result["head"],
+        result["head_bias"],
+    )
+
+
+@cache
+def load_window() -> WindowNetwork:
+    """Return the network that reads a window of words; its file is in half precision.
+
+    Raises:
+        UserError: "damaged" if the file does not match the checksum of its card.
+    """
+    header, result = _read(WINDOW)
+    single = {part: result[part].astype(np.float32) for part in WINDOW_ARRAYS}
+    for array in single.values():
+        array.flags.writeable = False
+    return WindowNetwork(tuple(json.loads(header["symbols"])), **single)
+
+
+def _read(name: str) -> tuple[dict[str, str], dict[str, np.ndarray]]:
+    """Return header and read-only arrays of a network's file, or raise UserError("damaged")."""
     from safetensors import safe_open
 
     path = FOLDER / f"{name}.safetensors"
@@ -129,17 +162,7 @@ def load(name: str) -> GatedNetwork:
         result = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (no mapping)
     for array in result.values():
         array.flags.writeable = False
-    weights = RecurrentWeights(*(result[part] for part in _WEIGHTS))
-    return GatedNetwork(
-        name,
-        header["cell"],
-        header["kind"],
-        tuple(json.loads(header["symbols"])),
-        result["embedding"],
-        weights,
-        result["head"],
-        result["head_bias"],
-    )
+    return header, result
 
 
 def arrays(network: GatedNetwork) -> dict[str, np.ndarray]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import make_dataclass
 from pathlib import Path
@@ -102,6 +104,23 @@ def test_catalogue_has_same_keys_in_both_languages():
     english, chinese = (set(catalogue(lang)) for lang in LANGUAGES)
     assert english == chinese
     assert len(english) > 200  # the catalogue is really read
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_no_key_of_figures_is_in_two_files(lang):
+    """The files are merged: the later one would silently replace a label of another subject."""
+    files = [
+        ASSETS / "locale" / f"{lang}.toml",
+        *(ASSETS / "locale/figures").glob(f"**/{lang}.toml"),
+    ]
+    keys = Counter(
+        (name, key)
+        for path in files
+        for name, part in tomllib.loads(path.read_text("utf-8")).items()
+        for key in (part if isinstance(part, dict) else [""])
+    )
+    assert len(keys) > 200
+    assert [key for key, n in keys.items() if n > 1] == []
 
 
 @pytest.mark.parametrize("told", [placeholders, shape])

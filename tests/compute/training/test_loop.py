@@ -18,6 +18,8 @@ from seqviz.compute.ar_fitting.network_settings import NetworkSettings
 from seqviz.compute.ar_fitting.networks import fit_network
 from seqviz.compute.bert_accuracy.results import TuneSettings
 from seqviz.compute.gates.tiny import TinySettings, train_tiny
+from seqviz.compute.language_models import window_training
+from seqviz.compute.language_models.window_training import WindowSettings
 from seqviz.compute.positions.tiny import OrderSettings, train
 from seqviz.compute.training.loop import TrainingRecord, run
 from seqviz.compute.training.progress import Pulse, moments
@@ -55,6 +57,7 @@ SHORT = RecallSettings(delay=2, hidden=8, batch=8, updates=20, cells=("rnn", "gr
 ORDER = OrderSettings("copy", 6, updates=3, runs=2, encodings=("none", "learned", "alibi"))
 TINY = TinySettings("parity", "gru", hidden=4, updates=20, batch=16)
 PAIR = PairSettings(updates=3)
+WINDOW = WindowSettings(words=10, updates=3)
 STACKS = StackSettings(blocks=1, updates=3, runs=2)
 FORECAST = NetworkSettings(cell="gru", hidden=3, epochs=4, train=0.5, validation=0.5)
 TRAININGS = {
@@ -78,6 +81,12 @@ TRAININGS = {
         STACKS,
         replace(STACKS, updates=1000),
         heavy=StackSettings(blocks=12, updates=1000),
+    ),
+    "window": Training(
+        window_training.train,
+        WINDOW,
+        replace(WINDOW, updates=2000),
+        (np.ones((9, 3), int), np.arange(9), tuple("abcdefghij")),
     ),
     "forecaster": Training(fit_network, FORECAST, replace(FORECAST, epochs=10_000), (SERIES,)),
 }

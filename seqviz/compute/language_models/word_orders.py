@@ -1,0 +1,137 @@
+"""Probability of a sentence as a product, one factor for each word, in all orders of the words."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.language_models.ngrams import count, fit
+from seqviz.compute.text.windows.vocabulary import vocabulary
+from seqviz.core.errors import UserError
+from seqviz.core.units import Log10
+from seqviz.stats.facts import Facts
+
+END = "\n"  # stands before the first word, and is predicted behind the last
+MAX_WORDS = 5  # words of a sentence: 120 orders
+
+
+@dataclass(frozen=True)
+class WordOrders:
+    """All orders of the words of a sentence under an n-gram model, the most probable first.
+
+    Attributes:
+        words: the words as given.
+        n: words of the longest n-gram.
+        orders: the words of each order, as positions in `words`; equal texts are one order.
+        bits: -log2 of each factor: the probability of a word after those before, then of the end.
+        alone: -log2 of the probability of each word and of the end by frequency (n = 1).
+        unknown: words that are not in the corpus.
+        left_out: words of the sentence beyond `MAX_WORDS`.
+    """
+
+    words: tuple[str, ...]
+    n: int
+    orders: Int[np.ndarray, "order word"]
+    bits: Float[np.ndarray, "order factor"]
+    alone: Float[np.ndarray, "factor"]
+    unknown: tuple[str, ...]
+    left_out: int
+
+    @property
+    def totals(self) -> Float[np.ndarray, "order"]:
+        """Bits of each order: the sum over its factors."""
+        return np.array([math.fsum(row) for row in self.bits])
+
+    @property
+    def totals_alone(self) -> Float[np.ndarray, "order"]:
+        """Bits of each order by frequencies of words; the same for all orders."""
+        rows = [[*self.alone[order], self.alone[-1]] for order in self.orders]
+        return np.array([math.fsum(row) for row in rows])
+
+    def text(self, rank: int) -> tuple[str, ...]:
+        """Return the words in the order of this rank, from 0."""
+        return tuple(self.words[k] for k in self.orders[rank])
+
+    def rank(self, order: Sequence[int]) -> int:
+        """Return the rank, from 0, of an order of the words.
+
+        Args:
+            order: positions in `words`.
+        """
+        texts = [self.text(rank) for rank in range(len(self.orders))]
+        return texts.index(tuple(self.words[k] for k in order))
+
+    def log10_probability(self, rank: int) -> Log10:
+        """Return log10 of the probability of an order; -inf for probability 0."""
+        return -float(self.totals[rank]) * math.log10(2)
+
+    def log10_ratio(self, a: int, b: int) -> float:
+        """Return log10 of how many times as probable the order of rank `a` is as that of `b`."""
+        if math.isinf(self.totals[a]):
+            return 0.0 if math.isinf(self.totals[b]) else -math.inf
+        return float(self.totals[b] - self.totals[a]) * math.log10(2)
+
+    def compared(self, order: Sequence[int]) -> Facts:
+        """State the bits of an order, its rank, and the spread over all orders.
+
+        Args:
+            order: positions in `words`.
+        """
+        rank, totals = self.rank(order), self.totals
+        finite = totals[np.isfinite(totals)]
+        return Facts(
+            "infinite" if math.isinf(totals[rank]) else "finite",
+            rank=rank + 1, n_orders=len(totals), bits=float(totals[rank]),
+            best=float(totals[0]), worst=float(finite.max()) if len(finite) else math.inf,
+            impossible=len(totals) - len(finite),
+            spread_alone=float(np.ptp(self.totals_alone)) if np.isfinite(self.alone).all() else 0.0,
+            alone=float(self.totals_alone[0]),
+        )  # fmt: skip
+
+
+def word_orders(
+    sentences: Sequence[Sequence[str]], words: Sequence[str], n: int, smoothing: str
+) -> WordOrders:
+    """Rank all orders of the words of a sentence by their probability.
+
+    Args:
+        sentences: corpus, as words of each sentence.
+        words: the sentence; at most `MAX_WORDS` words are read.
+        n: words of the longest n-gram, from 1.
+        smoothing: one of `ngrams.SMOOTHINGS`.
+
+    Raises:
+        UserError: "no_text" for a corpus or a sentence without words.
+    """
+    if not any(sentences) or not words:
+        raise UserError("no_text", "There is nothing to count. Type a text.")
+    read = tuple(words[:MAX_WORDS])
+    frequency = Counter(word for sentence in sentences for word in sentence)
+    names = vocabulary(frequency, reserved=(END,))
+    row = [END, *(word for sentence in sentences if sentence for word in (*sentence, END))]
+    counts = count(names.ids(row), len(names), n)
+    model = fit(counts, smoothing, n)
+    end, ids = names.ids([END]), names.ids(read)
+    every = {tuple(read[k] for k in order): order
+             for order in reversed([*permutations(range(len(read)))])}  # fmt: skip
+    orders = np.array([*every.values()][::-1])
+    bits = np.array(
+        [_bits(model.probabilities(np.append(ids[order], end), end)) for order in orders]
+    )
+    ranked = np.argsort([math.fsum(row) for row in bits], kind="stable")
+    alone = np.array(_bits(fit(counts, smoothing, 1).probabilities(np.append(ids, end), end[:0])))
+    unknown = tuple(dict.fromkeys(w for w, k in zip(read, ids, strict=True) if not k))
+    return WordOrders(
+        read, model.order, orders[ranked], bits[ranked], alone, unknown, len(words) - len(read)
+    )
+
+
+def _bits(probability: Float[np.ndarray, "factor"]) -> list[float]:
+    """Return -log2 of each; a vectorized log2 can depend on the position in the last digit."""
+    return [-math.log2(p) if p else math.inf for p in probability.tolist()]

@@ -1,0 +1,155 @@
+"""Text drawn from a language model letter by letter, and how much of it is copied.
+
+References:
+    Shannon, 1948, A mathematical theory of communication, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from seqviz.compute.gpt.draw import draw
+from seqviz.core.units import Share
+from seqviz.stats.estimate import Estimate, mean_ci, stack
+from seqviz.stats.facts import Facts
+
+
+@dataclass(frozen=True)
+class CopiedText:
+    """A text, and the spans of it that stand in a training text.
+
+    Attributes:
+        text: the text.
+        spans: length of the longest span from each character on that stands in the training text.
+        words: number of words.
+        real_words: number of them that occur in the training text.
+    """
+
+    text: str
+    spans: Int[np.ndarray, "character"]
+    words: int
+    real_words: int
+
+    @property
+    def longest(self) -> int:
+        """Characters of the longest copied span."""
+        return int(self.spans.max(initial=0))
+
+    @property
+    def longest_span(self) -> str:
+        """The longest copied span, the first of several."""
+        start = int(self.spans.argmax()) if len(self.spans) else 0
+        return self.text[start : start + self.longest]
+
+    @property
+    def share_of_words(self) -> Share:
+        """Share of the words that occur in the training text; nan without words."""
+        return self.real_words / self.words if self.words else float("nan")
+
+    def copied(self, length: int) -> np.ndarray:
+        """Return True for each character in a copied span of at least this length.
+
+        Args:
+            length: characters of a span.
+        """
+        result = np.zeros(len(self.text), bool)
+        for start in np.flatnonzero(self.spans >= length):
+            result[start : start + self.spans[start]] = True
+        return result
+
+
+@dataclass(frozen=True)
+class CopyingByOrder:
+    """Copying in texts of n-gram models and of people, all of the same number of characters.
+
+    Attributes:
+        n_characters: characters of each text.
+        longest: longest copied span of each text, for n = 1, 2, ..., last for people.
+        words: share of words that occur in the training text, likewise; nan without words.
+    """
+
+    n_characters: int
+    longest: Int[np.ndarray, "case text"]
+    words: Float[np.ndarray, "case text"]
+
+    @property
+    def spans(self) -> Estimate:
+        """Mean longest span of each case, over texts."""
+        return stack(mean_ci(row, source="texts") for row in self.longest)
+
+    @property
+    def word_shares(self) -> Estimate:
+        """Mean share of words that occur in the training text, over texts."""
+        return stack(mean_ci(row, source="texts") for row in self.words)
+
+    def summary(self) -> Facts:
+        """State what texts of the smallest and the largest n and those of people copy."""
+        spans, words = self.spans, self.word_shares
+        return Facts(
+            texts=self.longest.shape[1], n=len(self.longest) - 1, characters=self.n_characters,
+            first=spans[0], last=spans[-2], people=spans[-1], first_words=words[0].mean,
+            last_words=words[-2].mean, people_words=words[-1].mean,
+        )  # fmt: skip
+
+
+def write(
+    distribution: Callable[[Sequence[int]], Float[np.ndarray, "symbols"]],
+    uniforms: Sequence[float], temperature: float, before: Sequence[int], stop: int,
+) -> list[int]:  # fmt: skip
+    """Draw symbols one after the other, each from what the model expects after all before it.
+
+    Args:
+        distribution: returns the probabilities of all symbols after a context.
+        uniforms: a uniform number in [0, 1) for each symbol.
+        temperature: exponent 1 / T of the probabilities; 0 takes the most probable symbol.
+        before: symbols in front of the text.
+        stop: symbol that ends the text and is not part of it; -1 for none.
+    """
+    result: list[int] = []
+    for u in uniforms:
+        p = distribution([*before, *result])
+        if temperature:
+            with np.errstate(divide="ignore"):
+                symbol = draw(np.log(p) / temperature, u)
+        else:
+            symbol = int(p.argmax())
+        if symbol == stop:
+            break
+        result.append(symbol)
+    return result
+
+
+def parted(a: Sequence[int], b: Sequence[int]) -> int:
+    """Return the number of symbols before the first difference of two texts.
+
+    Args:
+        a: symbols of a text.
+        b: symbols of the other text.
+    """
+    pairs = zip(a, b, strict=False)
+    return next((k for k, (x, y) in enumerate(pairs) if x != y), min(len(a), len(b)))
+
+
+def measure_copying(
+    text: str, training: str, words: Sequence[str], vocabulary: Collection[str]
+) -> CopiedText:
+    """Find what of a text stands in a training text, and which of its words do.
+
+    Args:
+        text: the text.
+        training: the training text.
+        words: words of the text.
+        vocabulary: words of the training text.
+    """
+    spans = np.zeros(len(text), int)
+    end = 0
+    for start in range(len(text)):
+        end = max(end, start)
+        while end < len(text) and text[start : end + 1] in training:
+            end += 1
+        spans[start] = end - start
+    return CopiedText(text, spans, len(words), sum(word in vocabulary for word in words))

@@ -1,0 +1,1 @@
+"""Corpora, n-gram models and networks of the lesson "Language models"."""
