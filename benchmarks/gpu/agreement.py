@@ -360,6 +360,10 @@ SUBJECTS: dict[str, Subject] = {
 }
 # Functions without a row that take a device, or report as a job of the queue's device; the reasons.
 LEFT_OUT = {
+    "agreement_by_distance": "next words by numpy, and forwards of SmolLM2 as in greedy",
+    "bits_per_character": "scores of texts by numpy, and forwards of SmolLM2 as in greedy",
+    "copying_by_order": "counts and draws by numpy",
+    "train_window": "a small network trained on the CPU, whatever the device",
     "cbow": "a table trained by torch on the CPU, whatever the device",
     "account_capitals": "outputs of the functional forward, times rows of a table by numpy",
     "analogies": "cosines of a table by numpy",

@@ -217,7 +217,7 @@ def changed(first: np.ndarray, second: np.ndarray, box: list[int]) -> bool:
     return bool(np.abs(first[position] - second[position]).max(initial=0) > 20)
 
 
-DIALOG_BUTTONS = '[class*="-footer"] button:not([class*="-bookmark"] *):visible'
+DIALOG_BUTTONS = '[class*="-footer"] button:not([class*="-bookmark"] *, [class*="-pin"] *):visible'
 
 
 @each_lesson("")

@@ -103,6 +103,7 @@ def test_chart_click_on_last_committed_value_redraws(visit):
     lesson.rest()
     assert lesson.page.evaluate(f"seqvizLiveBench('{bench}').nCommits") == 1
     host = lesson.figure(bench).locator(".js-plotly-plot")
+    host.evaluate("(element) => element.scrollIntoView({ block: 'center' })")
     lesson.page.mouse.click(*host.evaluate(PIXELS, ["xy", int(at), 1]))
     expect(lesson.slider(step)).to_have_value(at)
     expect(value).to_have_text(rendered)

@@ -67,8 +67,11 @@ function abbreviate(text, room) {
 
 // A heat map of numbers with more rows or columns: only colors, and the number on tap.
 function isLargeTable({ type, texttemplate, text, z }) {
-  const rows = texttemplate === "%{text}" ? text : texttemplate?.startsWith("%{z") ? z : null;
-  if (type !== "heatmap" || !rows?.length || Math.max(rows.length, rows[0].length) <= MAX_NUMBERED) return false;
+  if (type !== "heatmap" || !texttemplate) return false;
+  // An encoded array is one of numbers, with its shape as "rows, columns".
+  if (texttemplate.startsWith("%{z") && z.shape) return Math.max(...String(z.shape).split(",").map(Number)) > MAX_NUMBERED;
+  const rows = texttemplate === "%{text}" ? text : texttemplate.startsWith("%{z") ? z : null;
+  if (!rows?.length || Math.max(rows.length, rows[0].length) <= MAX_NUMBERED) return false;
   const words = [...rows].flatMap((row) => [...row]).filter((cell) => cell !== null && cell !== "");
   return words.every((cell) => /\d/.test(cell) && !/\p{L}/u.test(cell));
 }

@@ -277,7 +277,7 @@ class CostParams:
     summary: str = text_input(SUMMARY, 200, when=on(view="summary", writer="reader"))
     delta: str = choice(DELTAS, "line", menu=True, when=on(view="summary"), more=True)
     document: str = text_input(DOCUMENT, 500, when=on(view="training"), above=True)
-    start: bool = toggle(False, when=on(view="training"))
+    begin: bool = toggle(False, when=on(view="training"))
     compared: str = choice(architectures.FAMILY[:-1], "gpt2_xl", menu=True, when=on(view="sizes"))
     context: int = slider(64, CONTEXT, CONTEXT, 64, when=on(view="sizes"))
     band: int = stops((16, 32, 64, 128, 256, 512), 128, when=on(view="sizes"))
@@ -304,7 +304,7 @@ def cost(p: CostParams, show: Show) -> None:
 
 def say_training(p: CostParams, show: Show) -> None:
     """Show the loss of every token of a text, each predicted from those before it."""
-    document = f"{BEGIN}{p.document}" if p.start else p.document
+    document = f"{BEGIN}{p.document}" if p.begin else p.document
     read(show, document)
     result = show.run(scored, DECODER, document)
     show.figure(token_losses, result)

@@ -260,6 +260,8 @@ def test_settings_hash_by_value(training):
 
 
 BAD = [
+    (WindowSettings, {"words": 9}, "words must be between 10 and 10000, not 9"),
+    (WindowSettings, {"updates": 0}, "updates must be between"),
     (RecallSettings, {"task": "copy"}, "The task must be one of first, adding, not 'copy'"),
     (RecallSettings, {"cells": ("rnn", "mlp")}, "must be one of rnn, lstm, gru, not 'mlp'"),
     (RecallSettings, {"cells": ("rnn", "rnn")}, "A cell is chosen once, not as in rnn, rnn"),

@@ -208,7 +208,7 @@ def test_forward_watch_reports_consistent_parts(network):
     functional.forward(
         parts, (Variant(),), lambda part, layer, x: observed.update({(part, layer): x})
     )
-    parts_of = ("attention", "mlp", "heads", "neurons", "stream")
+    parts_of = ("attention", "mlp", "heads", "neurons", "stream", "weights", "normalized")
     assert set(observed) == {(part, layer) for layer in range(LAYERS) for part in parts_of}
     for layer in range(LAYERS):
         heads = observed["heads", layer].transpose(1, 2).flatten(2)
