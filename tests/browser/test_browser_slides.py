@@ -18,7 +18,7 @@ from tests.tiers import rotate
 WINDOWS = [(1024, 768), (1280, 720), (1366, 768), (1920, 1080), (2560, 1440), (3840, 2160)]
 MIN_TYPE_SHARE = 24 / 1080  # of the height of a wide window
 MIN_TYPE_PX = 13  # in a window of 4:3, whose width is what limits it
-MIN_FIGURE_SHARE = 0.4  # of the window's height
+MIN_FIGURE_SHARE = 0.44  # of the window's height
 MAX_CONTROLS = 3
 QUESTION = ':is([class*="-question"], [class*="-lift"]):visible'
 MESSAGE = ".seqviz-presenter .message"
@@ -34,7 +34,7 @@ LOOKED = """async (bench) => {
     const outside = ({ left, top, right, bottom }) =>
         Math.round(Math.max(-left, -top, right - innerWidth, bottom - innerHeight));
     bench.scrollIntoView({ block: "start" });
-    const chart = bench.querySelector('[class*="-figure"] .seqviz-chart');
+    const chart = bench.querySelector('[class*="-figure"] :is(.seqviz-chart, .vega-embed)');
     const figure = chart?.closest('[class*="-figure"]');
     const scale = chart ? rect(chart).width / chart.offsetWidth : 1; // whole pixels of the drawing
     const isPainted = () => {
@@ -65,7 +65,7 @@ LOOKED = """async (bench) => {
     });
     const texts = document.createTreeWalker(bench, NodeFilter.SHOW_TEXT);
     const ignored = `.visually-hidden, .katex, .help, .hm, sub, sup, script, style,
-        [data-testid*="Icon"], tspan[style*="font-size"], .vega-embed`; // not enlarged: AR, by hand
+        [data-testid*="Icon"], tspan[style*="font-size"]`;
     let smallest = [Infinity, ""];
     while (texts.nextNode()) {
         const text = texts.currentNode, parent = text.parentElement;

@@ -134,7 +134,7 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.
         params=[slope.param],
         config=template(style),
         width="container",
-        height=style.height - 70,
+        height=round(style.height / style.scale) - 70,  # larger type enlarges no frame
         description=text("alt.by_hand", best=best, floor=floor, n=len(now)),
     )
 
