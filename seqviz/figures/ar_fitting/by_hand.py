@@ -118,11 +118,16 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.
         text("figure.above_least"), error
     )
     total = f"'{text('figure.your_error')} ' + format({floor!r} + {error}, '.3g')"
-    size = {"fontSize": round(17 * style.scale), "lineHeight": round(23 * style.scale)}
     readout = colored(
         alt.Chart(corner)
         .transform_calculate(words=f"[{total}, {summary}]")
-        .mark_text(align="left", baseline="top", fontWeight="bold", **size)
+        .mark_text(
+            align="left",
+            baseline="top",
+            fontSize=round(17 * style.scale),
+            fontWeight="bold",
+            lineHeight=round(23 * style.scale),
+        )
         .encode(x=x, y=y, text=alt.Text("words:N")),
         "prediction",
         style,
