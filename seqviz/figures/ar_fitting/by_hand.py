@@ -41,8 +41,7 @@ def colored(chart: alt.Chart, role: str, style: Style) -> alt.Chart:
 
 def template(style: Style) -> dict[str, Any]:
     """Return the Altair configuration with the type, grid and frames of the Plotly template."""
-    label, title = round(13 * style.scale), round(14 * style.scale)
-    axis = {"labelFontSize": label, "titleFontSize": title, "titleFontWeight": "normal",
+    axis = {"labelFontSize": 13, "titleFontSize": 14, "titleFontWeight": "normal",
             "domain": False, "ticks": False}  # fmt: skip
     if style.palette != LIVE:
         axis["gridColor"] = style.palette.grid
@@ -121,13 +120,7 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.
     readout = colored(
         alt.Chart(corner)
         .transform_calculate(words=f"[{total}, {summary}]")
-        .mark_text(
-            align="left",
-            baseline="top",
-            fontSize=round(17 * style.scale),
-            fontWeight="bold",
-            lineHeight=round(23 * style.scale),
-        )
+        .mark_text(align="left", baseline="top", fontSize=17, fontWeight="bold", lineHeight=23)
         .encode(x=x, y=y, text=alt.Text("words:N")),
         "prediction",
         style,
@@ -139,7 +132,7 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.
         params=[slope.param],
         config=template(style),
         width="container",
-        height=round(style.height / style.scale) - 70,  # larger type enlarges no frame
+        height=style.height - 70,
         description=text("alt.by_hand", best=best, floor=floor, n=len(now)),
     )
 
