@@ -22,6 +22,7 @@ from seqviz.figures.gpt import (
     shots,
     steps,
     surprise,
+    vectors,
 )
 from testing.fake import fake
 from testing.figure_examples import Example, fake_example
@@ -48,6 +49,8 @@ def examples() -> tuple[Example, ...]:
         Example("steps, replaced", steps.text_steps, (other, text, 2, 3), other.mean_bits),
         fake_example("pre-training loss", surprise.token_losses, "loss", read=read, first=1),
         fake_example("loss of a summary", surprise.token_losses, "loss", read=read, first=3),
+        fake_example("vectors", vectors.vector_map, len(WORDS),
+                     tokens=fake(Tokens, pieces=WORDS, token=len(WORDS)), token=len(WORDS)),
         Example("sizes", cost.model_sizes, (models,), int(models[-1].total)),
         Example("repetition", surprise.repetition, (free,), free.copies),
         Example("repetition, penalty", surprise.repetition, (punished,), punished.copies),

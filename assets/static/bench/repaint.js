@@ -41,6 +41,7 @@ class Changes {
     const full = this.data[index];
     const names = changedNames(before, after);
     if (names === null || full.type !== after.type) return false;
+    if (full.type === "bar" && before.x?.length !== after.x?.length) return false; // bars would keep what they were
     for (const name of names) {
       if (name === "name") {
         if (full.showlegend && this.layout.showlegend) this.names.push([full, before.name, after.name]);

@@ -57,7 +57,7 @@ def continuations(result: Continuations, style: Style = STYLE) -> Figure:
     sheet = Sheet(style)
     names = [_visible(word) for word in result.words]
     panel = sheet.panel(
-        axes.axis(label("share"), type="log", exponentformat="power"),
+        axes.axis(label("share"), type="log", dtick=1, exponentformat="power"),
         axes.ranked(names, label("word")),
     )
     series = ((result.frequency, "frequency", palette.truth),
