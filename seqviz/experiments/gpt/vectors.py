@@ -10,7 +10,7 @@ from seqviz.compute.gpt.vectors import TextVectors
 from seqviz.experiments.text.tokenization import vocabularies
 from seqviz.models import texts
 from seqviz.models.pretrained import decoder
-from seqviz.models.texts import ModelText
+from seqviz.models.texts import ModelText, TokenizerText
 
 FORMS = ("text", "classify", "entail", "similar")
 CLASSES = {"classify": 2, "entail": 3, "similar": 1}  # outputs of the task layer
@@ -41,7 +41,7 @@ def text_vectors(model: str, text: ModelText) -> TextVectors:
     return TextVectors(tokens, pretrained.run(work))
 
 
-def task_inputs(form: str, text: str, second: str = "") -> tuple[str, ...]:
+def task_inputs(form: str, text: TokenizerText, second: TokenizerText = "") -> tuple[str, ...]:
     """Return what a decoder with a task layer reads: one sequence, or two.
 
     Args:
@@ -58,6 +58,6 @@ def task_inputs(form: str, text: str, second: str = "") -> tuple[str, ...]:
     return tuple(f"{START}{a}{DELIMITER}{b}{EXTRACT}" for a, b in pairs[:count])
 
 
-def gpt2_ids(text: str) -> tuple[int, ...]:
+def gpt2_ids(text: TokenizerText) -> tuple[int, ...]:
     """Return the ids of a text in GPT-2's vocabulary."""
     return tuple(int(item) for item in vocabularies.gpt2().cut(text).ids)

@@ -52,7 +52,7 @@ class Corpus:
         return self.vocabulary.ids(tokens(text, self.language, self.level))
 
 
-def tokens(text: str, language: str, level: str) -> list[str]:
+def tokens(text: TokenizerText, language: str, level: str) -> list[str]:
     """Split a sentence into letters, spaces included, or words in lower case.
 
     Chinese words are those of the dictionary.

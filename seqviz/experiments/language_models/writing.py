@@ -15,6 +15,7 @@ from seqviz.compute.language_models.written import CopiedText, CopyingByOrder
 from seqviz.data import chinese, reviews
 from seqviz.experiments.language_models.corpora import corpus, model, tokens
 from seqviz.jobs import Report, no_progress
+from seqviz.models.texts import TokenizerText
 
 MAX_CHARS = 120  # of a text
 SMOOTHING = "kneser_ney"
@@ -94,7 +95,7 @@ def copying_by_order(
     return CopyingByOrder(MAX_CHARS, longest, words)
 
 
-def copying(text: str, language: str) -> CopiedText:
+def copying(text: TokenizerText, language: str) -> CopiedText:
     """Return what of a text stands in the bundled sentences for training, words of letters only.
 
     Args:

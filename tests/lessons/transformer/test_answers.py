@@ -29,7 +29,19 @@ def of(name: str, part: str, language: str):
 
 def test_questions_all_have_a_test_here():
     request = {key.split(".")[0] for key in Text("en").table("transformer.predict")}
-    assert request == {"knows", "missed", "copies", "norms", "bill", "deep", "shift"}
+    assert request == {
+        "knows", "missed", "copies", "norms", "bill", "deep", "shift", "passes",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_passes_answer_matches_share_of_what_the_layer_read(language):
+    parts = precomputed.result("decoder_parts", model="smollm2", text=TEXT)
+    kept = parts.find("sum_2").share[:, -1]
+    message = of("passes", "reveal", language)
+    assert percent(kept[20]) in message
+    assert percent(kept[0]) in message
+    assert 0.85 < kept[20] < 0.95  # nine tenths
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -92,7 +92,6 @@ def test_truncation_answer_matches_persistent_bias(language):
 def test_race_answer_matches_gated_winner(language):
     question, message = Text(language)(f"{SLUG}.predict.race.question"), reveal("race", language)
     settings = recall.RecallSettings()
-    assert f"{settings.forget_bias:.0f}" in question
     assert f"{settings.delay}" in question
     assert f"{settings.updates}" in question
     done = precomputed.find(recall.compare, {"settings": settings}).result
