@@ -20,6 +20,8 @@ function changedNames(a, b) {
 
 const typeOf = (values) => (Array.isArray(values) ? typeof values.find((value) => value !== null) : "number");
 
+const sizeOf = (values) => values?.bdata?.length ?? values?.length;
+
 // The changes to paint. sets: [object of Plotly's state, key, new value].
 class Changes {
   sets = [];
@@ -41,7 +43,8 @@ class Changes {
     const full = this.data[index];
     const names = changedNames(before, after);
     if (names === null || full.type !== after.type) return false;
-    if (full.type === "bar" && before.x?.length !== after.x?.length) return false; // bars would keep what they were
+    // Bars that come, go or move to other places would keep what they were.
+    if (full.type === "bar" && ["x", "y", "base"].some((name) => sizeOf(before[name]) !== sizeOf(after[name]))) return false;
     for (const name of names) {
       if (name === "name") {
         if (full.showlegend && this.layout.showlegend) this.names.push([full, before.name, after.name]);
