@@ -4,8 +4,8 @@ from seqviz.lessons.transformer.lesson import lesson as declared
 from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
-lesson.prose("stream")
 lesson.bench("stream")
+lesson.prose("stream")
 lesson.more("stream_more")
 lesson.prose("steps")
 lesson.bench("steps")

@@ -14,11 +14,6 @@ from tests.browser.lesson_page import visitors
 from tests.shared_fixtures import lesson_of
 
 MAX_WORDS, MAX_WORDS_BEFORE = 900, 30
-# Lessons that are longer: words in all, words above the first control.
-LONGER = {
-    "text": (MAX_WORDS, 64), "recurrent": (MAX_WORDS, 93), "transformer": (MAX_WORDS, 90),
-    "gpt": (MAX_WORDS, 60),
-}  # fmt: skip
 
 # [words, words above the first control of the bench]; the masthead is no part of what comes above.
 # A formula has one text for the eye and one for screen readers, and icons are letters of a font.
@@ -74,9 +69,8 @@ def test_core_is_short_and_begins_with_something_to_do(visit, record):
     lesson.whole()
     lesson.rest()
     words, before = lesson.page.evaluate(COUNT, lesson_of(record.slug).core[0])
-    most, most_before = LONGER.get(record.slug, (MAX_WORDS, MAX_WORDS_BEFORE))
-    assert 0 < before <= most_before
-    assert words <= most
+    assert 0 < before <= MAX_WORDS_BEFORE
+    assert words <= MAX_WORDS
 
 
 def test_core_count_sees_prose_but_no_figure_and_no_fold(visit):

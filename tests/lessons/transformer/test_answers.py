@@ -42,6 +42,8 @@ def test_passes_answer_matches_share_of_what_the_layer_read(language):
     assert percent(kept[20]) in message
     assert percent(kept[0]) in message
     assert 0.85 < kept[20] < 0.95  # nine tenths
+    norms = parts.find("sum_2").norm[19:21, -1]
+    assert all(re.search(rf"\b{norm:.0f}\b", message, re.ASCII) for norm in norms)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
