@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -83,6 +84,23 @@ def test_pin_keeps_curves_while_controls_move_and_link_restores_them(pinned, vis
     other.page.get_by_role("button", name="Remove pin A").click()
     other.until_traces(len(before))
     other.page.wait_for_function("() => !location.search.includes('.pin=')")
+
+
+def test_chips_name_what_differs_and_letters_stand_within_the_axis(pinned):
+    bench = pinned({"lang": "en", "vg.reach.gain": "1.2"}, "vanishing_gradients", "vg.reach")
+    bench.press()
+    expect(bench.chips).to_have_text(["A Gain 1.2 ×"])
+    bench.lesson.rest()
+    bench.lesson.by_key("vg.reach.restore").get_by_role("button").first.click()
+    bench.page.wait_for_function("() => !location.search.includes('vg.reach.gain=')")
+    bench.lesson.rest()
+    bench.press()
+    expect(bench.chips).to_have_text(["A Gain 1.2 ×", "B Gain 0.9 ×"])
+    bench.lesson.rest()
+    tags = [trace for trace in bench.traces() if trace["mode"] == "text"]
+    assert len(tags) == 2
+    low, high = bench.page.evaluate(RANGE, bench.chart)
+    assert all(low <= math.log10(tag["y"][0]) <= high for tag in tags)
 
 
 def test_fourth_pin_replaces_first_and_same_settings_pin_once(pinned):

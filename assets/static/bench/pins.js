@@ -44,12 +44,15 @@ function ghost(trace, traces, index) {
 
 const ghostsOf = ({ data, layout }) => ({ layout, curves: data.map((trace, index) => ghost(trace, data, index)).filter(Boolean) });
 
-// The end of a curve that is farther from the curve of now, on the scale of its axis: { at, distance }.
-function farEnd({ y }, now, isLog) {
+// The end of a curve, within the axis if there is one, that is farther from the curve of now on the scale of the
+// axis: { at, distance }.
+function farEnd({ y }, now, axis) {
   const isFinite = (value) => Number.isFinite(value);
   const ends = [[...y].findIndex(isFinite), [...y].findLastIndex(isFinite)];
-  const value = (number) => (isLog ? Math.log(number) : number);
-  const distance = (at) => Math.abs(value(y[at]) - value(now?.[at])) || 0;
+  const value = (number) => (axis?.type === "log" ? Math.log10(number) : number);
+  const [low, high] = axis?.range ?? [-Infinity, Infinity];
+  const isWithin = (at) => value(y[at]) >= low && value(y[at]) <= high;
+  const distance = (at) => (isWithin(at) ? Math.abs(value(y[at]) - value(now?.[at])) || 0 : -1);
   const at = distance(ends[1]) >= distance(ends[0]) ? ends[1] : ends[0];
   return { at, distance: distance(at) };
 }
@@ -57,10 +60,10 @@ function farEnd({ y }, now, isLog) {
 // Its name in its first panel, at the curve that differs most from now. One, as letters are slow to draw.
 function nameTag(curves, figure, name) {
   const [{ xaxis, yaxis }] = curves;
-  const isLog = figure.layout[yaxis.replace(/^y/, "yaxis")]?.type === "log";
+  const axis = figure.layout[yaxis.replace(/^y/, "yaxis")];
   const ends = curves
     .filter((curve) => curve.xaxis === xaxis && curve.yaxis === yaxis)
-    .map((curve) => ({ ...curve, ...farEnd(curve, decoded(figure.data[curve.index]?.y), isLog) }));
+    .map((curve) => ({ ...curve, ...farEnd(curve, decoded(figure.data[curve.index]?.y), axis) }));
   const { x, y, at } = ends.reduce((best, end) => (end.distance > best.distance ? end : best));
   return {
     type: "scatter", mode: "text", xaxis, yaxis, x: [x?.[at] ?? at], y: [y[at]], text: [`<b>${name}</b>`],
@@ -89,17 +92,17 @@ class PinBoard {
   // theme: replaces the reserved colors of a figure's JSON.
   apply(figure, theme) {
     const panels = new Set(figure.data.map(({ xaxis = "x", yaxis = "y" }) => xaxis + yaxis));
-    const [ghosts, tags] = [[], []];
+    const [ghosts, named] = [[], []];
     this.items.forEach((item, number) => {
       if (!item.figure) return;
       const colors = theme(RESERVED);
       if (item.ghosts?.colors !== colors) item.ghosts = { colors, ...ghostsOf(JSON.parse(theme(item.figure))) };
       const curves = item.ghosts.curves.filter(({ xaxis, yaxis }) => panels.has(xaxis + yaxis));
-      if (curves.length > 0) tags.push(nameTag(curves, figure, letter(number)));
+      if (curves.length > 0) named.push([curves, letter(number)]);
       ghosts.push(...curves.map((curve) => ({ ...curve })));
       for (const name of Object.keys(figure.layout)) if (/^[xy]axis\d*$/.test(name)) widen(figure.layout[name], item.ghosts.layout[name]);
     });
-    figure.data.push(...ghosts, ...tags);
+    figure.data.push(...ghosts, ...named.map(([curves, name]) => nameTag(curves, figure, name)));
   }
 
   get chart() {
@@ -189,10 +192,11 @@ class PinBoard {
     return answer && answer.slice(answer.indexOf("\n") + 1);
   }
 
-  // A pin in words: its settings that differ from the defaults.
+  // A pin in words: the settings in which any pin differs from the defaults.
   name(settings) {
-    const { labels, options, words } = this.data;
-    const own = Object.entries(settings).filter(([key]) => labels[key]);
+    const { labels, options, words, defaults } = this.data;
+    const keys = [...new Set(this.items.flatMap((item) => Object.keys(item.settings)))].filter((key) => labels[key]);
+    const own = keys.map((key) => [key, settings[key] ?? defaults[key]]);
     const value = (key, text) =>
       options[key] ? text.split("+").map((option) => options[key][option] ?? option).join(", ") : text.replace(/^-(?=\d)/, "−");
     return own.map(([key, text]) => `${labels[key]} ${value(key, text)}`).join(" · ") || words.defaults;

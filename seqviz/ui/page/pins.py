@@ -60,18 +60,19 @@ def show(prefix: str, declaration: type[Any], words: LessonWords) -> None:
 
 
 def data(prefix: str, declaration: type[Any], words: LessonWords) -> dict[str, Any]:
-    """Return the data of the script: labels of the controls and of their options, and words.
+    """Return the data of the script: labels and defaults of the controls, and words.
 
     Args:
         prefix: of the bench.
         declaration: its controls.
         words: texts of the lesson.
     """
-    labels, options = {}, {}
+    labels, options, defaults = {}, {}, {}
     table = words.text.table("pins")
     for name, control in controls.controls(declaration):
         key = f"{prefix}.{name}"
         labels[key] = words.control(name)[0]
+        defaults[key] = controls.encoded(control.default)
         if isinstance(control, controls.Choice):
             options[key] = {option: words.option(name, option) for option in control.options}
         elif isinstance(control, controls.Toggle):
@@ -81,5 +82,6 @@ def data(prefix: str, declaration: type[Any], words: LessonWords) -> dict[str, A
         "key": f"{prefix}.pin",
         "labels": labels,
         "options": options,
+        "defaults": defaults,
         "words": table,
     }

@@ -57,6 +57,7 @@ def page(slug: str, text: Text, parameters: dict[str, str]) -> None:
     st.html(
         f'<a href="{slug}?{urlencode(parameters)}" target="_self">{text("frame.plan_back")}</a>'
     )
+    st.caption(text("frame.plan_note"))
     st.markdown(unbroken(body))
     for name in files:
         st.download_button(
