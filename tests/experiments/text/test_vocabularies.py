@@ -108,6 +108,16 @@ def test_wordpiece_matches_printed_ids(minilm):
     assert [piece.vocabulary[name] for name in window] == list(range(2013, 2024))
 
 
+def test_special_tokens_are_read_once(minilm, monkeypatch):
+    before = vocabularies.special("minilm")
+
+    def no_file(model, name):
+        raise AssertionError(f"{name} of {model} was read again")
+
+    monkeypatch.setattr(vocabularies, "_file", no_file)
+    assert vocabularies.special("minilm") == before
+
+
 @pytest.mark.parametrize(
     ("word", "pieces", "ids"),
     [

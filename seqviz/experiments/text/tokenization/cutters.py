@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 
 from seqviz.compute.text.tokenization.cut import (
@@ -79,7 +79,7 @@ def _cut(name: str, text: str) -> Tokenization:
     return cutter(name)(text)
 
 
-def special_tokens() -> dict[str, dict[str, tuple[str, int]]]:
+def special_tokens() -> dict[str, Mapping[str, tuple[str, int]]]:
     """Return each tokenizer's special tokens with their ids, by role."""
     models = {"wordpiece": ENCODER, "smollm2": DECODER}
     gone = missing()
