@@ -15,7 +15,7 @@ import weakref
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -26,6 +26,7 @@ MAX_GRAPHS = 64
 MEMORY_SHARE = 0.125  # of the device's memory, for all graphs
 WARM_UP = 2  # eager calls of a shape before its capture, as PyTorch asks for
 log = logging.getLogger(__name__)
+R = TypeVar("R", bound="Tensor | tuple[Tensor, ...]")
 
 
 @dataclass
@@ -34,12 +35,12 @@ class CapturedGraph:
 
     Attributes:
         inputs: tensors that the kernels read.
-        replay: runs the kernels and returns the tensor that they write.
+        replay: runs the kernels and returns the tensor, or the tensors, that they write.
         bytes: device memory that the graph holds.
     """
 
     inputs: tuple[Tensor, ...]
-    replay: Callable[[], Tensor]
+    replay: Callable[[], Any]
     bytes: int
 
 
@@ -112,7 +113,7 @@ POOL = GraphPool()
 _capturing = threading.Lock()
 
 
-def capture(work: Callable[..., Tensor], inputs: tuple[Tensor, ...]) -> CapturedGraph:
+def capture(work: Callable[..., Any], inputs: tuple[Tensor, ...]) -> CapturedGraph:
     """Capture the kernels of `work(*inputs)`; none of them runs.
 
     Other threads may use the device meanwhile.
@@ -126,14 +127,14 @@ def capture(work: Callable[..., Tensor], inputs: tuple[Tensor, ...]) -> Captured
     with _capturing, torch.cuda.graph(graph, capture_error_mode="thread_local"):
         output = work(*inputs)
 
-    def replay() -> Tensor:
+    def replay() -> Any:
         graph.replay()
         return output
 
     return CapturedGraph(inputs, replay, max(0, torch.cuda.memory_reserved() - before))
 
 
-def run_beside(work: Callable[..., Tensor], inputs: tuple[Tensor, ...], location: Any) -> Tensor:
+def run_beside(work: Callable[..., R], inputs: tuple[Tensor, ...], location: Any) -> R:
     """Run `work(*inputs)` eagerly on a side stream, as PyTorch asks for before a capture.
 
     Args:
@@ -148,7 +149,8 @@ def run_beside(work: Callable[..., Tensor], inputs: tuple[Tensor, ...], location
     with torch.cuda.stream(beside):
         output = work(*inputs)
     present.wait_stream(beside)
-    output.record_stream(present)
+    for tensor in (output,) if isinstance(output, Tensor) else output:
+        tensor.record_stream(present)
     return output
 
 
@@ -156,6 +158,7 @@ class CapturedCall:
     """Function of tensors that is replayed once its shape was captured.
 
     Each call has the effect of exactly one eager call. After a failed capture all calls are eager.
+    Threads may share it: each waits until another has put its work on the device.
 
     Args:
         location: device of the inputs.
@@ -166,21 +169,25 @@ class CapturedCall:
         self._location, self._pool = location, pool
         self._n_calls: Counter[Hashable] = Counter()
         self._is_eager = False
+        self._lock = threading.Lock()
         weakref.finalize(self, pool.drop, id(self))
 
-    def __call__(
-        self, work: Callable[..., Tensor], *inputs: Tensor, constants: Hashable = ()
-    ) -> Tensor:
+    def __call__(self, work: Callable[..., R], *inputs: Tensor, constants: Hashable = ()) -> R:
         """Return `work(*inputs)`, captured or eager; the result is not overwritten later.
 
         Args:
             work: the function; it must not read values back from the device.
             *inputs: tensors of any device.
-            constants: Python values on which the kernels depend, such as a learning rate.
+            constants: Python values on which the kernels depend, such as a learning rate or the
+                name of the function.
 
         Raises:
             RuntimeError: torch's error, for a lost device.
         """
+        with self._lock:
+            return self._run(work, inputs, constants)
+
+    def _run(self, work: Callable[..., R], inputs: tuple[Tensor, ...], constants: Hashable) -> R:
         key = (constants, *((item.shape, item.dtype) for item in inputs))
         graph = self._pool.get(id(self), key)
         if graph is None:
@@ -196,13 +203,18 @@ class CapturedCall:
             for static, item in zip(graph.inputs, inputs, strict=True):
                 static.copy_(item)
         try:
-            return graph.replay().clone()
+            output = graph.replay()
+            # Copies, because the next replay writes over these.
+            copied = (
+                output.clone() if isinstance(output, Tensor) else tuple(map(torch.clone, output))
+            )
+            return copied  # type: ignore[return-value]
         except RuntimeError as error:
             self._give_up(error)
             raise
 
     def _captured(
-        self, work: Callable[..., Tensor], inputs: tuple[Tensor, ...]
+        self, work: Callable[..., Any], inputs: tuple[Tensor, ...]
     ) -> CapturedGraph | None:
         """Return the captured graph; None where the capture fails on a device that works."""
         try:
@@ -229,6 +241,22 @@ class CapturedCall:
             self._pool.drop(id(self))
         log.warning("cuda_graphs: stays eager: %s", str(error).partition("\n")[0])
         return trouble
+
+
+_calls: weakref.WeakKeyDictionary[torch.nn.Module, CapturedCall] = weakref.WeakKeyDictionary()
+
+
+def call_of(network: torch.nn.Module, location: Any) -> CapturedCall:
+    """Return the call that replays the passes of a network, shared by all its users.
+
+    Args:
+        network: the network.
+        location: device of its weights.
+    """
+    with _capturing:
+        if network not in _calls:
+            _calls[network] = CapturedCall(location)
+        return _calls[network]
 
 
 class CapturedUpdate:

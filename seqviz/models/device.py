@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from seqviz.core import settings
 
@@ -104,6 +104,32 @@ def release() -> None:
 
     if torch.accelerator.is_available() and not _lost.is_set():
         torch.accelerator.empty_cache()
+
+
+def to_host(*tensors: Any) -> list[Any]:
+    """Return tensors as float32 arrays of main memory.
+
+    From a CUDA device they are copied on a side stream to page-locked memory, several times as fast
+    as to ordinary memory, with one wait for all. An array keeps its page-locked memory.
+
+    Args:
+        *tensors: torch tensors of one device.
+    """
+    import torch
+
+    if not tensors or tensors[0].device.type != "cuda":
+        return [tensor.float().cpu().numpy() for tensor in tensors]
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    copies = []
+    with torch.cuda.stream(side):
+        for tensor in tensors:
+            tensor.record_stream(side)
+            there = tensor.float().contiguous()
+            here = torch.empty(there.shape, dtype=there.dtype, pin_memory=True)
+            copies.append(here.copy_(there, non_blocking=True))
+    side.synchronize()
+    return [copied.numpy() for copied in copies]
 
 
 @cache

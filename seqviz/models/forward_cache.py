@@ -30,6 +30,7 @@ R = TypeVar("R")
 MOST_PADS = 64
 LARGE = 10_000_000  # bytes of a forward pass; reached by MiniLM at 180 tokens, by SmolLM2 at 90
 RESTS = 45.0  # seconds without a request until a large forward pass is released
+MOST_REPLAYED = 2**26  # numbers that a replayed pass returns: its graph keeps them, 268 MB
 LENGTH_GROUP = 16  # width of a length group in tokens; limits the padding in a batch
 
 
@@ -194,6 +195,8 @@ def forward(
     """
     import torch
 
+    if attention_hook is None and placement.captured_pass(pretrained.network, pretrained.device):
+        return forwards(pretrained, [(tokens, masking)])[0]
     attention_hook = taps.AttentionHook() if attention_hook is None else attention_hook
     decoder = pretrained.card.kind == "decoder"
     allowed = masks.allowed(
@@ -240,7 +243,8 @@ def forwards(
     """
     import torch
 
-    if len(requests) == 1:
+    replayed = placement.captured_pass(pretrained.network, pretrained.device)
+    if len(requests) == 1 and replayed is None:
         return [forward(pretrained, *requests[0])]
     decoder = pretrained.card.kind == "decoder"
 
@@ -248,6 +252,9 @@ def forwards(
         network: Any, device: str, rows: Sequence[tuple[Tokens, Masking]]
     ) -> list[ForwardPass]:
         count, width = len(rows), max(len(tokens.ids) for tokens, _ in rows)
+        replayed = placement.captured_pass(network, device)
+        if replayed is not None:  # a graph has one shape
+            count, width = placement.round_up(count), placement.round_up(width, LENGTH_GROUP)
         ids, segments = np.zeros((2, count, width), np.int64)
         allowed = np.zeros((count, width, width), bool)
         for row, (tokens, item) in enumerate(rows):
@@ -256,10 +263,12 @@ def forwards(
             allowed[row, :n, :n] = masks.allowed(
                 tokens.real, item.kind, decoder, item.is_declared, item.cells, item.reach
             )
-        with taps.hooked(taps.AttentionHook(allowed=torch.from_numpy(allowed).to(device))) as hook:
-            output = run_network(network, pretrained, ids, segments, device)
-        weights, norms = torch.stack(hook.weights, 1), torch.stack(hook.norms, 1)
-        hidden = output.hidden_states[-1] if decoder else output.last_hidden_state
+        inputs = [torch.tensor(item, device=device) for item in (ids, segments, allowed)]
+        run = partial(noted_pass, network, pretrained)
+        if replayed is None or returned_numbers(network, count, width) > MOST_REPLAYED:
+            weights, norms, hidden, *logits = run(*inputs)
+        else:
+            weights, norms, hidden, *logits = replayed(run, *inputs, constants="noted pass")
         results = []
         for row, (tokens, _) in enumerate(rows):
             n = len(tokens.ids)
@@ -272,12 +281,48 @@ def forwards(
                     weights[row, :, :, :n, :n].clone(),
                     norms[row, :, :, :n].clone(),
                     hidden[row, :n].clone(),
-                    output.logits[row, :n] if decoder else None,
+                    logits[0][row, :n] if decoder else None,
                 )
             )
         return results
 
     return [item for part in pretrained.run_in_parts(work, requests) for item in part]
+
+
+def returned_numbers(network: Any, texts: int, tokens: int) -> int:
+    """Return the size of the weights, and of a decoder's logits, that `noted_pass` returns."""
+    config = network.config
+    weights = config.num_hidden_layers * config.num_attention_heads * tokens
+    has_logits = network.get_output_embeddings() is not None
+    return texts * tokens * (weights + (config.vocab_size if has_logits else 0))
+
+
+def noted_pass(
+    network: Any, pretrained: Pretrained, ids: Any, segments: Any, allowed: Any
+) -> tuple[Any, ...]:
+    """Run a batch and return what a `ForwardPass` holds, as tensors.
+
+    Args:
+        network: the network.
+        pretrained: the model, for its tokenizer and kind.
+        ids: token ids [batch, token].
+        segments: segment ids [batch, token].
+        allowed: bool [batch, query, key].
+
+    Returns:
+        Weights [batch, layer, head, query, key], norms [batch, layer, head, key], output of the
+        last layer [batch, token, d_model]; for a decoder the logits [batch, token, vocabulary].
+    """
+    import torch
+
+    # The hook has the mask; without any, transformers looks for packed texts and waits for that.
+    mask = torch.zeros(len(ids), 1, *allowed.shape[1:], device=ids.device)
+    with taps.hooked(taps.AttentionHook(allowed=allowed)) as hook:
+        output = run_network(network, pretrained, ids, segments, str(ids.device), mask=mask)
+    weights, norms = torch.stack(hook.weights, 1), torch.stack(hook.norms, 1)
+    if pretrained.card.kind == "decoder":
+        return weights, norms, output.hidden_states[-1], output.logits
+    return weights, norms, output.last_hidden_state
 
 
 def _reading(
@@ -292,7 +337,7 @@ def _reading(
     """Build the result from the tensors of one text, copied to main memory."""
     import torch
 
-    weights, norms, vectors = (item.float().cpu().numpy() for item in (weights, norms, hidden))
+    weights, norms, vectors = device.to_host(weights, norms, hidden)
     last = int(tokens.real.sum()) - 1
     following = np.zeros(0) if logits is None else torch.softmax(logits[last].double(), -1).cpu()
     following = np.asarray(following)
@@ -317,24 +362,31 @@ def _batched_forward(pretrained: Pretrained, tokens: Tokens, masking: Masking) -
 
 
 def run_network(
-    network: Any, pretrained: Pretrained, ids: np.ndarray, segments: np.ndarray, device: str,
-    hidden: bool = False,
+    network: Any, pretrained: Pretrained, ids: Any, segments: Any, device: str,
+    hidden: bool = False, mask: Any = None,
 ) -> Any:  # fmt: skip
     """Run a batch through the network and return its output.
 
     Args:
         network: the network.
         pretrained: the model, for its tokenizer and kind.
-        ids: token ids [batch, token].
-        segments: segment ids [batch, token].
+        ids: token ids [batch, token], an array or a tensor of the device.
+        segments: segment ids [batch, token], likewise.
         device: torch device.
         hidden: True to return the hidden states of every layer; always so for a decoder.
+        mask: what is added to the scores, [batch, 1, query, key]; None for the network's own.
     """
     import torch
 
-    inputs: dict[str, Any] = {"input_ids": torch.tensor(ids, device=device)}
+    ids, segments = (
+        item if isinstance(item, torch.Tensor) else torch.tensor(item, device=device)
+        for item in (ids, segments)
+    )
+    inputs: dict[str, Any] = {"input_ids": ids}
+    if mask is not None:
+        inputs["attention_mask"] = mask
     if "token_type_ids" in pretrained.tokenizer.model_input_names:
-        inputs["token_type_ids"] = torch.tensor(segments, device=device)
+        inputs["token_type_ids"] = segments
     if pretrained.card.kind == "decoder":
         inputs |= {"use_cache": False}
         hidden = True

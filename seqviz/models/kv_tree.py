@@ -8,16 +8,19 @@ the tokens on its path, and itself. Each token is computed once, batched with ot
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from seqviz.models import placement
 from seqviz.models.pretrained import Pretrained
 
 DEPTH = 64  # maximum number of tokens after the prompt
 NODES = 1024  # maximum number of nodes; 46 kB each for SmolLM2, 47 MB in all
 ROWS = 16  # rows of one pass; the logits of one row are 0.2 MB
+# Multiples to which a replayed pass pads the depth and the prompt (`models.cuda_graphs`).
+DEPTH_STEP, PROMPT_STEP = 16, 32
 ROOT = -1  # the parent of a first token
 
 
@@ -109,54 +112,139 @@ class KVCacheTree:
                 row[: len(text)] = text
             hidden = self.network.base_model(
                 input_ids=torch.tensor(ids, device=self.device),
-                past_key_values=Cache(layers=self._layers(len(some))),
+                past_key_values=Cache(layers=cache_layers(self._prompt, len(some))),
                 use_cache=True,
             ).last_hidden_state
             last = hidden[torch.arange(len(some)), torch.tensor(ends)]
             results.append(self.network.get_output_embeddings()(last).float())
         return torch.cat(results)
 
-    def _layers(self, rows: int, between: Any = None) -> list[Any]:
-        """Return cache layers for a batch: the prompt for each row, then `between`.
-
-        Args:
-            rows: number of rows.
-            between: keys and values after the prompt, [layer, keys or values, row, shared head,
-                token, d_k].
-        """
-        built = []
-        for k, prompt in enumerate(self._prompt):
-            parts = [prompt[:, None].expand(-1, rows, *prompt.shape[1:])]
-            built.append(_layer()([*parts, *([] if between is None else [between[k]])]))
-        return built
-
     def _pass(self, rows: Sequence[tuple[int, int]]) -> Any:
+        """Add one batch of tokens, and return the logits after each."""
         import torch
-        from transformers.cache_utils import Cache
 
         paths = [self.path(parent) for parent, _ in rows]
         deepest = max(map(len, paths))
-        positions = torch.zeros(len(rows), deepest, dtype=torch.long, device=self.device)
-        real = np.zeros((len(rows), deepest), int)
-        for row, path in enumerate(paths):
-            positions[row, : len(path)] = torch.tensor(path, dtype=torch.long)
-            real[row, : len(path)] = 1
-        layers = self._layers(len(rows), self._nodes[positions].permute(2, 3, 0, 4, 1, 5))
-        mask = np.pad(real, ((0, 0), (self.length, 1)), constant_values=1)
-        depths = torch.tensor([self.length + len(method) for method in paths], device=self.device)
-        output = self.network(
-            input_ids=torch.tensor([[token] for _, token in rows], device=self.device),
-            attention_mask=None if real.all() else torch.tensor(mask, device=self.device),
-            position_ids=depths[:, None],
-            past_key_values=Cache(layers=layers),
-            use_cache=True,
+        replayed = placement.captured_pass(self.network, self.device)
+        padded = (len(rows), deepest, self.length)
+        if replayed is not None:  # a graph has one shape
+            padded = (
+                placement.round_up(len(rows)),
+                placement.round_up(max(deepest, 1), DEPTH_STEP),
+                placement.round_up(self.length, PROMPT_STEP),
+            )
+        plan = _plan(paths, [token for _, token in rows], self.length, padded)
+        nodes, ids, depths = (torch.tensor(item, device=self.device)
+                              for item in (plan.nodes, plan.ids, plan.depths))  # fmt: skip
+        # Nothing but padding where there are no nodes yet.
+        stored = (
+            self._nodes if len(self._nodes) else self._nodes.new_zeros(1, *self._nodes.shape[1:])
         )
-        new = torch.stack([layer.new for layer in layers])  # [layer, kind, row, shared head, d_k]
-        self._nodes = torch.cat([self._nodes, new.permute(2, 0, 1, 3, 4)])
+        between = stored[nodes].permute(2, 3, 0, 4, 1, 5)
+        if replayed is None:
+            mask = None if plan.real.all() else torch.tensor(plan.real, device=self.device)
+            logits, new = one_step(self.network, self._prompt, between, mask, ids, depths)
+        else:
+            prompt = torch.nn.functional.pad(self._prompt, (0, 0, 0, padded[2] - self.length))
+            # Four axes, so that transformers takes it as it is.
+            added = torch.tensor((1 - plan.real)[:, None, None], dtype=prompt.dtype)
+            mask = added.to(self.device) * torch.finfo(prompt.dtype).min
+            logits, new = replayed(partial(one_step, self.network), prompt, between, mask, ids,
+                                   depths, constants="one step")  # fmt: skip
+        count = len(rows)
+        self._nodes = torch.cat([self._nodes, new[:, :, :count].permute(2, 0, 1, 3, 4)])
         for path, (_, token) in zip(paths, rows, strict=True):
             self._paths.append((*path, len(self.tokens)))
             self.tokens.append(token)
-        return output.logits[:, -1].float()
+        return logits[:count]
+
+
+class _Plan(NamedTuple):
+    """Inputs of one pass as arrays.
+
+    Attributes:
+        nodes: nodes between the prompt and each new token, [row, depth], padded with 0.
+        real: 0 where a key is padding, [row, prompt + depth + 1].
+        ids: ids of the new tokens, [row, 1].
+        depths: their positions, [row, 1].
+    """
+
+    nodes: np.ndarray
+    real: np.ndarray
+    ids: np.ndarray
+    depths: np.ndarray
+
+
+def _plan(
+    paths: Sequence[Sequence[int]], tokens: Sequence[int], length: int, padded: tuple[int, int, int]
+) -> _Plan:
+    """Return the inputs of a pass.
+
+    Args:
+        paths: the nodes before each new token.
+        tokens: ids of the new tokens.
+        length: number of tokens of the prompt.
+        padded: rows, depth and prompt tokens of the pass, padding included.
+    """
+    n_rows, depth, width = padded
+    nodes, ids = np.zeros((n_rows, depth), np.int64), np.zeros((n_rows, 1), np.int64)
+    real = np.zeros((n_rows, width + depth + 1), np.int64)
+    real[:, :length] = real[:, -1] = 1
+    depths = np.full((n_rows, 1), length, np.int64)
+    for row, path in enumerate(paths):
+        nodes[row, : len(path)] = path
+        real[row, width : width + len(path)] = 1
+        depths[row] += len(path)
+    ids[: len(tokens), 0] = tokens
+    return _Plan(nodes, real, ids, depths)
+
+
+def one_step(
+    network: Any, prompt: Any, between: Any, mask: Any, ids: Any, depths: Any
+) -> tuple[Any, Any]:
+    """Run one token of each row through a decoder.
+
+    Args:
+        network: the decoder.
+        prompt: keys and values of the prompt, [layer, keys or values, shared head, token, d_k].
+        between: those after it, [layer, keys or values, row, shared head, token, d_k].
+        mask: None, 0 where a key is padding [row, key], or what is added to the scores
+            [row, 1, 1, key].
+        ids: token ids, [row, 1].
+        depths: their positions, [row, 1].
+
+    Returns:
+        Logits, float32 [row, vocabulary], and the keys and values of the tokens, [layer, keys or
+        values, row, shared head, d_k].
+    """
+    import torch
+    from transformers.cache_utils import Cache
+
+    layers = cache_layers(prompt, len(ids), between)
+    output = network(
+        input_ids=ids,
+        attention_mask=mask,
+        position_ids=depths,
+        past_key_values=Cache(layers=layers),
+        use_cache=True,
+    )
+    return output.logits[:, -1].float(), torch.stack([layer.new for layer in layers])
+
+
+def cache_layers(prompt: Any, rows: int, between: Any = None) -> list[Any]:
+    """Return cache layers for a batch: the prompt for each row, then `between`.
+
+    Args:
+        prompt: keys and values of the prompt, [layer, keys or values, shared head, token, d_k].
+        rows: number of rows.
+        between: keys and values after the prompt, [layer, keys or values, row, shared head, token,
+            d_k].
+    """
+    built = []
+    for k, layer in enumerate(prompt):
+        parts = [layer[:, None].expand(-1, rows, *layer.shape[1:])]
+        built.append(_layer()([*parts, *([] if between is None else [between[k]])]))
+    return built
 
 
 @cache

@@ -181,11 +181,43 @@ def captured_update(optimizer: Any, location: Any) -> Callable[..., Any] | None:
         optimizer: a torch optimizer before its first step.
         location: torch device of its weights.
     """
-    if location.type != "cuda" or not settings.value("SEQVIZ_CUDA_GRAPHS"):
+    if not _is_captured(location.type):
         return None
     from seqviz.models import cuda_graphs
 
     return cuda_graphs.CapturedUpdate(optimizer, location)
+
+
+def captured_pass(network: Any, kind: str) -> Callable[..., Any] | None:
+    """Return the call that replays a network's passes on a CUDA device; or None.
+
+    See `models.cuda_graphs.CapturedCall`. Who gets one pads its inputs to few shapes.
+
+    Args:
+        network: the network.
+        kind: torch device type of its weights.
+    """
+    if not _is_captured(kind):
+        return None
+    import torch
+
+    from seqviz.models import cuda_graphs
+
+    return cuda_graphs.call_of(network, torch.device(kind))
+
+
+def _is_captured(kind: str) -> bool:
+    return kind == "cuda" and bool(settings.value("SEQVIZ_CUDA_GRAPHS"))
+
+
+def round_up(number: int, step: int = 0) -> int:
+    """Return the next multiple of a step, or the next power of two: one of few shapes to capture.
+
+    Args:
+        number: a size of at least 1.
+        step: the step; 0 for powers of two.
+    """
+    return -(-number // step) * step if step else 1 << (number - 1).bit_length()
 
 
 queue.retry_hook = on_the_cpu

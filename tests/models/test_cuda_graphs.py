@@ -10,12 +10,15 @@ import gc
 import sys
 import threading
 import time
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+from transformers import BertConfig, BertModel, LlamaConfig, LlamaForCausalLM
 
 from benchmarks.gpu import agreement
 from seqviz.compute.ar_fitting import replicate_paths
@@ -43,8 +46,17 @@ from seqviz.experiments.bert_accuracy.training import (
 )
 from seqviz.experiments.recurrent.tagging import letters
 from seqviz.jobs import JobQueue
-from seqviz.models import cuda_graphs, device, placement
+from seqviz.models import (
+    attention_hook,
+    cuda_graphs,
+    device,
+    forward_cache,
+    placement,
+    pretrained,
+    texts,
+)
 from seqviz.models.cuda_graphs import CapturedCall, CapturedGraph, CapturedUpdate, GraphPool
+from seqviz.models.kv_tree import ROOT, KVCacheTree, one_step
 
 CPU = torch.device("cpu")
 SERIES = replicate_paths(0.8, 120, 2)[0]
@@ -203,6 +215,140 @@ def test_uncapturable_update_is_detected(monkeypatch):
         step = steps.TrainingStep(torch.optim.SGD([weights], 0.1), loss)
         with pytest.raises(AssertionError, match=why), Uncapturable():
             step()
+
+
+# --- passes of pretrained models ------------------------------------------------------------------
+
+
+@pytest.fixture
+def replays(captures, monkeypatch):
+    """Passes on the CPU are replayed as those of a GPU."""
+    monkeypatch.setattr(
+        placement, "captured_pass", lambda network, kind: cuda_graphs.call_of(network, CPU)
+    )
+    yield captures
+    cuda_graphs._calls.clear()
+
+
+def grown(steps: int) -> list[torch.Tensor]:
+    """Logits of a tree whose nodes branch at different depths."""
+    with torch.inference_mode():
+        tree = KVCacheTree(llama("cpu"), "cpu", np.arange(5, 16))
+        nodes, logits = tree.extend([ROOT] * 3, [7, 8, 9])
+        results = [logits]
+        for step in range(steps):
+            nodes, logits = tree.extend([nodes[0], nodes[0], nodes[2]], [11 + step, 12, 13])
+            results.append(logits)
+        nodes, logits = tree.extend([ROOT, *nodes], [1, 2, 3, 4])
+        return [*results, logits]
+
+
+@cache
+def llama(place: str) -> torch.nn.Module:
+    config = LlamaConfig(
+        vocab_size=50, hidden_size=24, intermediate_size=32, num_hidden_layers=2,
+        num_attention_heads=3, num_key_value_heads=1, attn_implementation=attention_hook.NAME,
+    )  # fmt: skip
+    return on(place, LlamaForCausalLM, config)
+
+
+def bert(place: str) -> torch.nn.Module:
+    config = BertConfig(
+        vocab_size=50, hidden_size=24, intermediate_size=32, num_hidden_layers=2,
+        num_attention_heads=3, attn_implementation=attention_hook.NAME,
+    )  # fmt: skip
+    return on(place, BertModel, config)
+
+
+def on(place: str, kind, config) -> torch.nn.Module:
+    attention_hook.register()
+    torch.manual_seed(0)
+    return kind(config).eval().requires_grad_(False).to(place)
+
+
+def test_replayed_writing_equals_eager(replays, monkeypatch):
+    results = grown(20)
+    # Depths up to 16 and up to 32, each with 4 rows.
+    assert len(replays) == 2
+    monkeypatch.setattr(placement, "captured_pass", lambda *_: None)
+    for result, expected in zip(results, grown(20), strict=True):
+        torch.testing.assert_close(result, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["minilm", "smollm2"])
+def test_replayed_forward_passes_equal_eager(name, replays, monkeypatch):
+    model = pretrained.load(name)
+    typed = ("The cat sat.", "Music is what feelings sound like.", "So")
+    requests = [(texts.tokens(model, text), forward_cache.OWN) for text in typed]
+    for _ in range(3):
+        results = forward_cache.forwards(model, requests)
+    alone = [forward_cache.forward(model, *request) for request in requests]
+    assert len(replays) == 2  # four rows, and one
+    monkeypatch.setattr(placement, "captured_pass", lambda *_: None)
+    for request, *both in zip(requests, results, alone, strict=True):
+        expected = forward_cache.forward(model, *request)
+        for result in both:
+            for field in ("weights", "norms", "vectors", "following"):
+                np.testing.assert_allclose(
+                    getattr(result, field), getattr(expected, field), rtol=2e-4, atol=2e-5
+                )
+            assert not result.weights.flags.writeable
+
+
+def test_pass_that_returns_too_much_is_not_captured(replays, monkeypatch):
+    monkeypatch.setattr(forward_cache, "MOST_REPLAYED", 1)
+    model = pretrained.load("minilm")
+    requests = [(texts.tokens(model, "So"), forward_cache.OWN)]
+    for _ in range(4):
+        forward_cache.forwards(model, requests)
+    assert not replays
+
+
+def test_passes_of_pretrained_models_can_be_captured():
+    """Nothing in them waits for the device or copies from main memory."""
+    ids = torch.zeros(2, 16, dtype=torch.long, device="meta")
+    allowed = torch.ones(2, 16, 16, dtype=torch.bool, device="meta")
+    tokenizer = SimpleNamespace(model_input_names=["input_ids", "token_type_ids"])
+    for network, kind in ((bert("meta"), "encoder"), (llama("meta"), "decoder")):
+        if kind == "decoder":
+            tokenizer.model_input_names.remove("token_type_ids")
+        model = SimpleNamespace(tokenizer=tokenizer, card=SimpleNamespace(kind=kind))
+        with torch.inference_mode(), Uncapturable():
+            outputs = forward_cache.noted_pass(network, model, ids, ids, allowed)
+        assert outputs[0].shape == (2, 2, 3, 16, 16)
+    prompt = torch.zeros(2, 2, 1, 32, 8, device="meta")
+    between = torch.zeros(2, 2, 4, 1, 16, 8, device="meta")
+    mask = torch.zeros(4, 1, 1, 49, device="meta")
+    with torch.inference_mode(), Uncapturable():
+        logits, new = one_step(llama("meta"), prompt, between, mask, ids[:1, :4].T, ids[:1, :4].T)
+    assert (logits.shape, new.shape) == ((4, 50), (2, 2, 4, 1, 8))
+
+
+def test_threads_share_a_captured_call(captures, monkeypatch):
+    """No thread's inputs are overwritten before its result is copied."""
+
+    def slow(work, inputs) -> CapturedGraph:
+        def replay():
+            time.sleep(0.002)
+            return work(*inputs)
+
+        return CapturedGraph(inputs, replay, 1)
+
+    monkeypatch.setattr(cuda_graphs, "capture", slow)
+    call = CapturedCall(CPU)
+    for _ in range(3):
+        call(torch.neg, torch.zeros(1))
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(lambda k: call(torch.neg, torch.full((1,), float(k))), range(40)))
+    assert [result.item() for result in results] == [-float(k) for k in range(40)]
+
+
+def test_round_up_gives_few_shapes():
+    assert [placement.round_up(n) for n in (1, 2, 3, 5, 16, 17)] == [1, 2, 4, 8, 16, 32]
+    assert [placement.round_up(n, 16) for n in (1, 16, 17)] == [16, 16, 32]
+
+
+# --- calls ----------------------------------------------------------------------------------------
 
 
 def doubled(calls):
