@@ -219,8 +219,7 @@ def write(machine: Machine, result: dict[str, Any]) -> None:
     path.write_text(json.dumps(plain(result), indent=1) + "\n", "utf-8")
     path.with_suffix(".svg").write_text(svg(machine, result["speed"]), "utf-8")
     if not machine.small:
-        placement.table.cache_clear()
-        rows = {name: plain(row) for name, row in placement.table().items()}
+        rows = {row["name"]: row for row in placement.saved_rows(placement.FILE)}
         rows[machine.name] = kept(machine, result)
         placement.FILE.write_text(json.dumps([*rows.values()], indent=1) + "\n", "utf-8")
         placement.table.cache_clear()

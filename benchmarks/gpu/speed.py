@@ -53,7 +53,7 @@ from seqviz.experiments.bert_accuracy.training import (
     share_of_rate,
     steps_of,
 )
-from seqviz.models import attention_hook, forward_cache
+from seqviz.models import attention_hook, forward_cache, placement
 from seqviz.models.kv_tree import ROOT, KVCacheTree
 
 LENGTH = 32  # tokens of a text or prompt in a batch
@@ -107,16 +107,6 @@ class Times:
     stopped: dict[str, str] = field(default_factory=dict)
 
 
-def crossover(cpu: dict[int, float], device: dict[int, float]) -> int | None:
-    """Return the smallest size from which on the device is faster, of those that both have done."""
-    result = None
-    for size in sorted(cpu.keys() & device.keys(), reverse=True):
-        if device[size] >= cpu[size]:
-            break
-        result = size
-    return result
-
-
 def extrapolate(seconds: dict[int, float], size: int) -> float:
     """Return the expected seconds at a larger size; 0 without a measurement.
 
@@ -156,7 +146,7 @@ def measure(row: Row, machine: Machine) -> Times:
                     raise
                 times.stopped[f"{position} {size}"] = described(error)
                 break
-    times.crossover = crossover(times.cpu | times.extrapolated, times.device)
+    times.crossover = placement.crossover(times.cpu | times.extrapolated, times.device)
     return times
 
 

@@ -106,6 +106,15 @@ def release() -> None:
         torch.accelerator.empty_cache()
 
 
+def memory() -> int:
+    """Return the memory of the CUDA device in bytes; 0 without one."""
+    if choose().kind != "cuda":
+        return 0
+    import torch
+
+    return int(torch.cuda.mem_get_info()[1])
+
+
 def to_host(*tensors: Any) -> list[Any]:
     """Return tensors as float32 arrays of main memory.
 

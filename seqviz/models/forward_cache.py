@@ -31,6 +31,8 @@ MOST_PADS = 64
 LARGE = 10_000_000  # bytes of a forward pass; reached by MiniLM at 180 tokens, by SmolLM2 at 90
 RESTS = 45.0  # seconds without a request until a large forward pass is released
 MOST_REPLAYED = 2**26  # numbers that a replayed pass returns: its graph keeps them, 268 MB
+BATCH_SHARE = 0.125  # of the device's memory, for one batch: two trainings run beside
+COPIES = 4  # of what a pass returns: scores, weights, their stack, and a replay's copy
 LENGTH_GROUP = 16  # width of a length group in tokens; limits the padding in a batch
 
 
@@ -286,7 +288,23 @@ def forwards(
             )
         return results
 
-    return [item for part in pretrained.run_in_parts(work, requests) for item in part]
+    width = max(len(tokens.ids) for tokens, _ in requests)
+    size = max_texts(pretrained, width) or len(requests)
+    batches = [requests[at : at + size] for at in range(0, len(requests), size)]
+    return [item for batch in batches for part in pretrained.run_in_parts(work, batch)
+            for item in part]  # fmt: skip
+
+
+def max_texts(pretrained: Pretrained, tokens: int) -> int:
+    """Return how many texts of a length fit into one batch on a CUDA device; 0 without a limit.
+
+    Args:
+        pretrained: the model.
+        tokens: tokens of a text.
+    """
+    room = BATCH_SHARE * device.memory()
+    each = COPIES * 4 * returned_numbers(pretrained.network, 1, tokens)
+    return max(1, int(room / each)) if room else 0
 
 
 def returned_numbers(network: Any, texts: int, tokens: int) -> int:

@@ -21,7 +21,7 @@ from seqviz.core import settings
 from seqviz.core.i18n import number
 from seqviz.core.paths import ASSETS
 from seqviz.jobs import queue
-from seqviz.models import device
+from seqviz.models import device, store
 
 FILE = ASSETS / "data" / "crossover.json"
 
@@ -87,9 +87,38 @@ remote_state: Callable[[], str] | None = None
 
 @cache
 def table() -> dict[str, MeasuredCrossover]:
-    """Return the measurements of `benchmarks.gpu` by name of the GPU."""
-    saved = json.loads(FILE.read_text("utf-8")) if FILE.is_file() else []
-    return {row["name"]: MeasuredCrossover(**row) for row in saved}
+    """Return the measurements by name of the GPU: shipped ones, else those of this machine."""
+    rows = [*saved_rows(own_file()), *saved_rows(FILE)]
+    return {row["name"]: MeasuredCrossover(**row) for row in rows}
+
+
+def own_file() -> Path:
+    """Return the file of the measurements of this machine; see `accelerator_start`."""
+    return store.cache() / FILE.name
+
+
+def saved_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a file of measurements; none where it is missing or damaged."""
+    try:
+        rows = json.loads(path.read_text("utf-8"))
+        return [row for row in rows if MeasuredCrossover(**row).name]
+    except (OSError, ValueError, TypeError):
+        return []
+
+
+def crossover(cpu: Mapping[int, float], accelerator: Mapping[int, float]) -> int | None:
+    """Return the smallest size from which on a device is faster, of those that both have done.
+
+    Args:
+        cpu: seconds by size on the CPU.
+        accelerator: seconds by size on the device.
+    """
+    result = None
+    for size in sorted(cpu.keys() & accelerator.keys(), reverse=True):
+        if accelerator[size] >= cpu[size]:
+            break
+        result = size
+    return result
 
 
 def measured() -> MeasuredCrossover:
@@ -129,9 +158,9 @@ def named(kind: str, note: str = "") -> str:
 def device_messages() -> tuple[str, ...]:
     """Return the message keys that describe the device; empty for a CPU without problems.
 
-    They are "device_missing" or "device_lost"; on an accelerator "device_measured", or
-    "device_rule" without measurements. With a cluster, "engine_" and its state come first, such as
-    "engine_connected".
+    They are "device_missing" or "device_lost"; on an accelerator "device_measured", "device_own"
+    where this machine measured it at its start, or "device_rule" without measurements. With a
+    cluster, "engine_" and its state come first, such as "engine_connected".
     """
     if remote_state is not None:
         return (f"engine_{remote_state()}", *_said_here())
@@ -144,11 +173,13 @@ def _said_here() -> tuple[str, ...]:
         return (f"device_{chosen.note}",)
     if chosen.kind == "cpu":
         return ()
-    return ("device_rule" if measured().crossover is None else "device_measured",)
+    if measured().crossover is None:
+        return ("device_rule",)
+    return ("device_own" if measured().largest is None else "device_measured",)
 
 
 def facts() -> dict[str, str]:
-    """Return the values for the text of "device_measured": name, date, largest difference."""
+    """Return the values for "device_measured" and "device_own": name, date, largest difference."""
     result = measured()
     largest = math.nan if result.largest is None else result.largest
     return {"name": result.name, "date": result.date, "largest": number(largest, 1)}

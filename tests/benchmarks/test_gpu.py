@@ -207,9 +207,9 @@ def test_precision_bfloat16_sees_updated_weights():
 
 def test_crossover_returns_size_from_which_device_stays_faster():
     cpu = {1: 1.0, 2: 2.0, 4: 4.0}
-    assert speed.crossover(cpu, {1: 2.0, 2: 1.0, 4: 1.0, 8: 1.0}) == 2
-    assert speed.crossover(cpu, {1: 0.5, 2: 3.0, 4: 1.0}) == 4
-    assert speed.crossover(cpu, {4: 5.0}) is None
+    assert placement.crossover(cpu, {1: 2.0, 2: 1.0, 4: 1.0, 8: 1.0}) == 2
+    assert placement.crossover(cpu, {1: 0.5, 2: 3.0, 4: 1.0}) == 4
+    assert placement.crossover(cpu, {4: 5.0}) is None
 
 
 def test_measure_extrapolates_sizes_that_take_longer_than_a_second(monkeypatch):

@@ -116,8 +116,10 @@ def test_shipped_crossovers_are_those_of_rows_of_the_benchmark():
 
 def test_device_messages_follow_device_state(gpu, monkeypatch):
     assert placement.device_messages() == ("device_rule",)
-    monkeypatch.setattr(placement, "measured", lambda: placement.MeasuredCrossover(crossover={}))
-    assert placement.device_messages() == ("device_measured",)
+    for largest, message in ((None, "device_own"), (1e-6, "device_measured")):
+        result = placement.MeasuredCrossover(crossover={}, largest=largest)
+        monkeypatch.setattr(placement, "measured", lambda result=result: result)
+        assert placement.device_messages() == (message,)
     device.mark_lost(RuntimeError(GONE))
     assert placement.device_messages() == ("device_lost",)
     assert placement.named("cpu", "gpu_lost") == f"{device.cpu_name()} [gpu_lost]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
@@ -212,6 +213,7 @@ def test_about_panel_reports_device(visit, monkeypatch):
         "device_lost": ("cpu", "lost", placement.MeasuredCrossover()),
         "device_rule": ("cuda", "", placement.MeasuredCrossover()),
         "device_measured": ("cuda", "", there),
+        "device_own": ("cuda", "", replace(there, largest=None)),
     }
     visible = {"wish": "cuda", "name": "H", "date": "2026-12-01", "largest": "2 × 10⁻⁶"}
     words = {key: unbroken(page.text(f"frame.{key}", **visible)) for key in cases}

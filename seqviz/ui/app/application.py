@@ -205,7 +205,7 @@ def _preload(names: tuple[str, ...]) -> list[str]:
     A model that is not on this machine is logged and left out: the lesson offers to download it.
     """
     from seqviz.experiments.bert_accuracy import features
-    from seqviz.models import pretrained
+    from seqviz.models import accelerator_start, pretrained
     from seqviz.ui.prerender import figure
 
     startup.load_libraries()
@@ -220,6 +220,7 @@ def _preload(names: tuple[str, ...]) -> list[str]:
             log.exception("start: a model could not be preloaded", extra={"model": name})
         else:
             loaded.append(name)
+    accelerator_start.prepare(loaded)
     figure.draw_all()
     gc_tuning.collect_and_freeze()
     return loaded
