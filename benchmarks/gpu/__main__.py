@@ -2,11 +2,11 @@
 
 Requires torch, numpy and, for rows that run a network, transformers and MiniLM: fetched (`python -m
 seqviz.models fetch minilm`) or unpacked from the bundle (`python -m tools.gpu_bundle`). No
-Streamlit, no network; a row without its requirements is skipped with a message. Three tables:
-speed (`speed`), agreement with the CPU in float32 (`agreement`), faults (`faults`). Their rows come
-in order of worth (`stages`): what the goals name, the lessons' pages, float32, faults, and last the
-other precisions. No row is started when the time is nearly over; those left are named, and
-`--resume` measures them.
+Streamlit, no network; a row without its requirements is skipped with a message. Four tables: speed
+(`speed`), agreement with the CPU in float32 (`agreement`), the app's pictures (`app_speed`), faults
+(`faults`). Their rows come in order of worth (`stages`): what the goals name, the lessons' pages,
+the app's pictures, float32, faults, and last the other precisions. No row is started when the time
+is nearly over; those left are named, and `--resume` measures them.
 
 Without a GPU, the same rows run with small sizes, at most a minute, and the first line says so:
 that shows that the command works, and nothing about a GPU. With a GPU, or with `--write`, table and
@@ -49,7 +49,7 @@ from seqviz.core.i18n import duration
 from seqviz.models import device, placement
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
-TABLES = ("agreement", "speed", "faults")
+TABLES = ("agreement", "speed", "app", "faults")
 _SMALL = 45.0  # seconds in which rows may start without a GPU; the last one may take ten
 _LAST = 30.0  # seconds before the end in which no row starts
 
@@ -122,6 +122,7 @@ def stages(here: Machine) -> tuple[Stage, ...]:
     return (
         Stage("speed", "speed: CPU | device, medians", speed.tasks(here)),
         Stage("agreement", "pages: what a student would see", pages(here)),
+        Stage("app", "the app: seconds a picture on the device", pictures(here)),
         Stage(
             "agreement", f"float32: {apart}", agreement.tasks(here, first), first
         ),
@@ -140,6 +141,24 @@ def pages(here: Machine) -> dict[str, Callable[[], agreement.VisibleDifference]]
         return visible_differences.lesson(getattr(lessons, slug).lesson, here)
 
     return {f"page: {record.slug}": partial(compare, record.slug) for record in catalog.LESSONS}
+
+
+def pictures(here: Machine) -> dict[str, Callable[[], dict[str, Any]]]:
+    """Return the times of each lesson's pictures, and of a class's, by name of the row."""
+
+    def lesson(slug: str) -> dict[str, Any]:
+        from benchmarks.gpu import app_speed
+        from seqviz import lessons
+
+        return app_speed.lesson(getattr(lessons, slug).lesson, here)
+
+    def classroom() -> dict[str, Any]:
+        from benchmarks.gpu import app_speed
+
+        return app_speed.classroom(here)
+
+    rows = {f"app: {record.slug}": partial(lesson, record.slug) for record in catalog.LESSONS}
+    return {**rows, "app: thirty students, two trainings": classroom}
 
 
 def is_measured(row: Any, columns: Sequence[str]) -> bool:

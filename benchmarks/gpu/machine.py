@@ -141,10 +141,12 @@ def precision(name: str, location: str) -> Iterator[None]:
 
     "float32": IEEE single precision. "tf32": products with the mantissa rounded to 10 bits, in
     cuBLAS and cuDNN. "bfloat16", "float16": torch.autocast, with float32 weights. Raises
-    SkipRowError for "tf32" on a CPU, which has no such mode.
+    SkipRowError for "tf32" on a CPU, which has no such mode, and for "bfloat16" on a card without.
     """
     if name == "tf32" and location == CPU:
         raise SkipRowError("no TF32 on a CPU")
+    if name == "bfloat16" and location == "cuda" and torch.cuda.get_device_capability() < (8, 0):
+        raise SkipRowError("this card computes no bfloat16 (compute capability below 8.0)")
     before = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
     torch.set_float32_matmul_precision("high" if name == "tf32" else "highest")
     torch.backends.cudnn.allow_tf32 = name == "tf32"

@@ -12,13 +12,14 @@ import tarfile
 import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
 from benchmarks.gpu import __main__ as command
-from benchmarks.gpu import agreement, faults, goals, machine, speed, visible_differences
+from benchmarks.gpu import agreement, app_speed, faults, goals, machine, speed, visible_differences
 from benchmarks.gpu.agreement import Difference, difference
 from seqviz import lessons
 from seqviz.compute.ar_fitting import replicate
@@ -85,7 +86,7 @@ def test_gpu_command_runs_from_unpacked_bundle(tmp_path):
     assert len(late) > 1
     assert all(name in told for name in late)
     output, result = run("--minutes", "0.5", "--resume", "--only", "MiniLM, one;all pairs, RNN")
-    assert list(result) == ["name", "device", "small", "agreement", "speed", "faults"]
+    assert list(result) == ["name", "device", "small", *command.TABLES]
     assert result["speed"] == first["speed"]  # kept
     assert (result["name"], result["small"]) == ("gpu", True)
     rows = {**result["agreement"], **result["speed"]}
@@ -351,6 +352,42 @@ def test_processes_runs_two_concurrently():
     assert all(rate > 0 for rate in faults.processes(2, faults.passes, "cpu", 0.5))
 
 
+@pytest.mark.usefixtures("minilm_on_disk")
+def test_app_row_times_every_bench_with_a_model():
+    result = app_speed.lesson(lessons.attention.lesson, HERE)
+    assert result["unit"] == "s"
+    times = {name: item for name, item in result.items() if name != "unit"}
+    assert {"real", "apart"} <= times.keys()
+    for item in times.values():
+        assert 0 < item["p50"] <= item["p95"]
+        assert item["pictures"] == app_speed.PICTURES[True]
+    with pytest.raises(machine.SkipRowError, match="no bench"):
+        app_speed.lesson(SimpleNamespace(benches={}), HERE)
+
+
+@pytest.mark.usefixtures("minilm_on_disk")
+def test_app_row_of_a_class_runs_beside_two_trainings():
+    result = app_speed.classroom(HERE)
+    assert result["pictures"] == app_speed.STUDENTS[True] * app_speed.EACH[True]
+    assert 0 < result["p50"] <= result["p95"]
+    assert result["pictures/s"] > 0
+
+
+def test_training_that_ends_before_the_students_is_a_failure(monkeypatch, minilm_on_disk):
+    monkeypatch.setattr(app_speed, "train_tiny", lambda *_, **__: None)
+    with pytest.raises(AssertionError, match="before the students"):
+        app_speed.classroom(HERE)
+
+
+def test_bfloat16_is_skipped_on_old_cards(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (7, 5))
+    with (
+        pytest.raises(machine.SkipRowError, match="bfloat16"),
+        machine.precision("bfloat16", "cuda"),
+    ):
+        pass
+
+
 def test_rows_skip_after_time_limit():
     late = machine.Machine("cpu", "CPU", True, time.monotonic() - 10, 1.0)
     result: dict = {table: {} for table in command.TABLES}
@@ -390,7 +427,8 @@ def test_stages_hold_every_row_in_order_of_worth():
     assert names[0] == "texts in one batch"
     rows = [row.partition(": ")[2] for goal in command.GOALS for row in goal.rows]
     assert all(any(name.startswith(row) for name in names) for row in rows)
-    assert names.index("page: gates") < names.index("all pairs, RNN") < names.index("device lost")
+    assert names.index("page: gates") < names.index("app: gates") < names.index("all pairs, RNN")
+    assert names.index("all pairs, RNN") < names.index("device lost")
 
 
 def test_restored_rows_are_those_written():
