@@ -128,7 +128,7 @@ SAID = (
       "weight_step": "4.4%"}, ("weights.all",), ("the last 19 steps",)),
     ("cut", {"view": "cliff"}, cliff,
      {"cliff_norm": "58.1", "cliff_step": "5.81", "cliff_free": "0.0900",
-      "cliff_clipped": unbroken("2.69 × 10⁻⁵")}, ("cliff",), ("58.1",)),
+      "cliff_clipped": ROUNDING}, ("cliff", "cliff_rounding"), ("58.1",)),
     ("cut", {"view": "cliff", "threshold": 100.0}, cliff,
      {"cliff_norm": "58.1", "cliff_step": "5.81", "cliff_free": "0.0900",
       "cliff_clipped": "0.0900"}, ("cliff_same",), ()),

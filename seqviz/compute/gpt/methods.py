@@ -91,10 +91,14 @@ class ByMethod:
         )  # fmt: skip
 
     def split(self) -> Facts:
-        """State bits and entropy per token, for human texts and for the model's own samples."""
+        """State bits and entropy per token, for human texts and for the model's own samples.
+
+        The excess of people's bits over the model's own entropy is no KL divergence, which is taken
+        against the entropy of people; it can be negative.
+        """
         human, expected = self.mean("human").mean, self.entropy_of("human")
         return Facts(
-            human=human, perplexity=2**human, expected=expected, misfit=human - expected,
+            human=human, perplexity=2**human, expected=expected, excess=human - expected,
             plain=self.mean("plain"), plain_expected=self.entropy_of("plain"),
         )  # fmt: skip
 

@@ -5,6 +5,7 @@ Everything here needs only numpy; torch is imported when a check against autogra
 
 from seqviz.compute.vanishing_gradients.cliff import (
     BIASES,
+    NUDGE,
     WEIGHTS,
     DescentPath,
     ErrorSurface,

@@ -19,7 +19,9 @@ from seqviz.core.units import array_item
 
 STEPS, START, TARGET = 50, 0.5, 0.7
 WEIGHTS, BIASES = (3.0, 7.0), (-4.0, 0.0)  # ranges of the plotted surface
+NUDGE = 1e-12  # of the start: what rounding does to a descent within a few updates
 _GRID = 161
+_SAME = 0.01  # largest relative difference of two errors that count as one
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,15 @@ class DescentPath:
     def steps(self) -> Float[np.ndarray, "update"]:
         """Length of each step in (w, b)."""
         return np.linalg.norm(np.diff(self.points, axis=0), axis=1)
+
+    def ends_like(self, other: DescentPath) -> bool:
+        """Return whether both descents end with the same error, to a hundredth.
+
+        Args:
+            other: the descent from a start moved by `NUDGE`. If it ends elsewhere, rounding decides
+                where this one ends: a path that meets the cliff again and again is chaotic.
+        """
+        return abs(self.last_error - other.last_error) <= _SAME * self.last_error
 
     @property
     def steepest(self) -> int:

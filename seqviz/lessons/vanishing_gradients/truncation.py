@@ -85,6 +85,10 @@ def draw_cliff(p: CutParams, show: Show) -> None:
     low, high = number(late.min()), number(late.max())
     key = "cliff" if low != high else "cliff_still"
     show.note(key, free=free, clipped=clipped, threshold=p.threshold, low=low, high=high)
+    moved = show.run(vanishing_gradients.walk, start[0] + vanishing_gradients.NUDGE, start[1],
+                     p.threshold, p.rate_cliff, name="moved")  # fmt: skip
+    if not clipped.ends_like(moved):
+        show.note("cliff_rounding", one=clipped.last_error, other=moved.last_error)
 
 
 def draw_random(p: CutParams, request: GradientExperiment, show: Show) -> None:

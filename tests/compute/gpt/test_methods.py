@@ -39,9 +39,16 @@ def test_by_method_matches_scipy_intervals():
     assert (facts.variant, facts["gap"].mean) == ("less", pytest.approx((human - each).mean()))
     split = by_method.split()
     assert split["perplexity"] == pytest.approx(2 ** human.mean())
-    assert split["misfit"] == pytest.approx(human.mean() - entropy[0].mean())
+    assert split["excess"] == pytest.approx(human.mean() - entropy[0].mean())
     assert by_method.spread("human") == pytest.approx(bits[0].std(1).mean())
     assert by_method.entropy_of("hot") == pytest.approx(entropy[METHODS.index("hot")].mean())
+
+
+def test_excess_over_own_entropy_is_no_divergence():
+    """Likely tokens of a model that is unsure cost less than it expects; a KL is never negative."""
+    bits, entropy = np.ones((len(METHODS), 2, 3)), np.full((len(METHODS), 3), 2.0)
+    by_method = ByMethod(bits, entropy, ("a", "b"), (("c", "d"),) * len(METHODS))
+    assert by_method.split()["excess"] == -1
 
 
 def test_by_method_has_nan_interval_for_one_text():

@@ -79,6 +79,9 @@ def test_likely_note_splits_human_bits_into_entropy_and_gap(method, language):
     people, expected = result.mean("human").mean, result.entropy_of("human")
     for value in (people, expected, people - expected, result.mean("plain").mean):
         assert number(value) in visible
+    # Cross-entropy is entropy plus KL divergence, but the entropy of people, not of the model.
+    denied = {"en": "no KL divergence", "zh": "不是 KL 散度"}[language]
+    assert visible.count("KL") == visible.count(denied) == 1
     assert Text(language)(f"gpt.option.method.{method}") in visible
 
 

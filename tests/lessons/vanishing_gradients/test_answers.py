@@ -419,7 +419,19 @@ def test_walk_limits_clipped_step_to_rate_times_threshold():
     free, held = (bptt.walk(5.0, -2.5, theta, 0.1) for theta in (None, 1.0))
     np.testing.assert_allclose(free.steps, 0.1 * free.norm[:-1], rtol=1e-9)
     np.testing.assert_allclose(held.steps, 0.1 * np.minimum(held.norm[:-1], 1), rtol=1e-9)
-    assert held.last_error < 1e-4 < free.last_error
+    assert np.median(held.error[-50:]) < 0.01 < free.last_error
+
+
+def test_clipped_walk_says_where_rounding_decides_its_end():
+    """A start moved by 1e-12 ends elsewhere at the cliff, and alike where the path misses it."""
+    for start, alike in (((5.0, -2.5), False), ((4.5, -2.0), True)):
+        one, other = (bptt.walk(start[0] + by, start[1], 1.0, 0.1) for by in (0, bptt.NUDGE))
+        assert one.ends_like(other) is alike
+        for language in LANGUAGES:
+            values = {"view": "cliff", "start_weight": start[0], "start_bias": start[1]}
+            notes = lesson.benches["cut"].run(values, language, code=False).notes
+            rounding = words_of(lesson, "note.cliff_rounding", language)
+            assert any(rounding.fullmatch(note) for note in notes) is not alike
 
 
 def test_reach_handles_float64_underflow():
