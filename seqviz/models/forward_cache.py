@@ -491,7 +491,11 @@ class ForwardCache:
 
 
 def _bytes(readings: Iterable[ForwardPass]) -> int:
-    return sum(r.weights.nbytes + r.vectors.nbytes + r.following.nbytes for r in readings)
+    return sum(
+        array.nbytes
+        for r in readings
+        for array in (r.weights, r.norms, r.vectors, r.following, r.allowed)
+    )
 
 
 _shelf = ForwardCache()

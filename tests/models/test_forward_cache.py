@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import time
 from functools import partial
@@ -201,7 +202,14 @@ def test_read_runs_one_pass_per_distinct_request(minilm, smollm2, passes):
 
 
 def bytes_of(result):
-    return result.weights.nbytes + result.vectors.nbytes + result.following.nbytes
+    """All arrays of a pass but the tokens."""
+    arrays = (getattr(result, field.name) for field in dataclasses.fields(result))
+    return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+
+
+def test_cache_counts_all_arrays(minilm):
+    result = read("minilm", "cat")
+    assert forward_cache._bytes([result, result]) == 2 * bytes_of(result)
 
 
 def test_cache_evicts_least_recently_used(minilm, passes, monkeypatch):

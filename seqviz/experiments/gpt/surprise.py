@@ -40,21 +40,21 @@ def surprise(model: str, text: ModelText) -> Surprise:
     return Surprise(tokens, bits, entropy, rank, answer)
 
 
-def scored(model: str, text: ModelText, suffix: str = "") -> Scored:
+def scored(model: str, text: ModelText, preceding: str = "") -> Scored:
     """Return the bits of every token of a text, and those of a text before it.
 
     Args:
         model: name of the decoder.
         text: the text.
-        suffix: text before it, followed by `SEPARATOR`, both without a loss; empty for none.
+        preceding: text before it, followed by `SEPARATOR`, both without a loss; empty for none.
 
     Raises:
         UserError: errors of `surprise`.
     """
-    if not suffix.strip():
+    if not preceding.strip():
         return Scored(surprise(model, text), 1)
     texts.tokens(decoder(model), text)  # an empty text is also refused after another one
-    context = suffix + SEPARATOR
+    context = preceding + SEPARATOR
     first = len(texts.tokens(decoder(model), context).ids)
     return Scored(surprise(model, context + text), first)
 

@@ -17,6 +17,7 @@ import numpy as np
 from seqviz.models import attention_hook as taps
 
 INTERVENTION_PARTS = ("attention", "mlp", "residual", "norm")
+PUT_PARTS = ("attention", "mlp", "stream")
 Watch = Callable[[str, int, Any], None]
 
 
@@ -349,8 +350,8 @@ def _check(variants: Sequence[Variant], orders: Sequence[tuple[int, ...]], count
     named += [layer for order in orders for layer in order]
     if strange := sorted({layer for layer in named if not 0 <= layer < count}):
         raise ValueError(f"There is no layer {strange[0]}: they go from 0 to {count - 1}.")
-    parts = {factor.part for v in variants for factor in v.factors} - set(INTERVENTION_PARTS)
-    if parts:
-        raise ValueError(
-            f"A part is one of {', '.join(INTERVENTION_PARTS)}, not {sorted(parts)[0]!r}."
-        )
+    factors = {factor.part for v in variants for factor in v.factors}
+    puts = {item.part for v in variants for item in v.puts}
+    for named_parts, choices in ((factors, INTERVENTION_PARTS), (puts, PUT_PARTS)):
+        if strangers := sorted(named_parts - set(choices)):
+            raise ValueError(f"A part is one of {', '.join(choices)}, not {strangers[0]!r}.")

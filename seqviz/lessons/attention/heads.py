@@ -113,7 +113,10 @@ def draw_map(p: PretrainedParams, layer: int, head: int, show: Show) -> None:
     show.figure(draw, item, p.query, p.key, picks=("key", "query"))
     draw_passage(item, p.query, show)
     row = show.derive(item.row, min(p.query, len(item.text.pieces)) - 1, name="row")
-    show.note(f"rollout.{row.variant}" if p.view == "rollout" else f"map.{item.by}", **row)
+    if p.view == "rollout":
+        show.note(f"rollout.{row.variant}", layer=item.layer, **row)
+    else:
+        show.note(f"map.{item.by}", **row)
 
 
 def tokens_above(_: Mapping[str, Any]) -> int:

@@ -243,6 +243,8 @@ def test_forward_rejects_unknown_layer_part_and_family(network):
         through(network, Variant(order=(0, -1)))
     with pytest.raises(ValueError, match="not 'dropout'"):
         through(network, functional.off("dropout", 0))
+    with pytest.raises(ValueError, match="attention, mlp, stream, not 'norm'"):
+        through(network, Variant(puts=(Put("norm", 0, DELTA),)))
     other = AutoModelForCausalLM.from_config(GPT2Config(n_embd=8, n_layer=1, n_head=1))
     with pytest.raises(ValueError, match="'gpt2'"):
         functional.NetworkParts(other, IDS, SEGMENTS, "cpu")
