@@ -10,13 +10,13 @@ from seqviz.lessons.framework.steps import Axis, Trace
 lesson = Lesson(
     "ar_fitting",
     code=(ar.simulate, ar.fit, ar.forecast_recursive),
-    core=("process", "by_hand", "fit", "networks"),
+    core=("by_hand", "process", "fit", "networks"),
 )
 
-process = lesson.bench("process", series.ProcessParams, leads=True)(series.process)
 fit_by_hand = lesson.bench("by_hand", estimation.FitByHandParams, after=("process",))(
     estimation.fit_by_hand
 )
+process = lesson.bench("process", series.ProcessParams, leads=True)(series.process)
 fit = lesson.bench(
     "fit", estimation.FitParams, after=("process",), replicate=estimation.class_estimates
 )(estimation.fit)
@@ -42,6 +42,7 @@ lesson.sketch(
     answer=(1, 2), visible=(3, 4),
 )  # fmt: skip
 
+lesson.question("twice", "by_hand", at={"slope": 1.0}, veils=False)
 lesson.question("decay", "process", at={"phi": -0.8}, veils=False)
 lesson.question(
     "bias", "fit", at={"view": "sampling", "intercept": True},
@@ -49,6 +50,10 @@ lesson.question(
 )  # fmt: skip
 lesson.question("epochs", "networks")
 lesson.question("far", "forecast", at={"horizon": 50})
+LINE_AND_ERRORS = ["figure.your_line", "figure.misses"]
+lesson.step("by_hand", "repeat", {"view": "pairs", "slope": 1.0}, LINE_AND_ERRORS)
+lesson.step("by_hand", "rule", {"slope": 0.8}, LINE_AND_ERRORS)
+
 SAMPLE, BAND = Trace("figure.sample", "y2"), Trace("figure.band", "y2")
 FLIPPED = {"view": "correlations", "order": 1, "phi": -0.8}
 lesson.step("process", "flip", FLIPPED, [SAMPLE, Trace("figure.theory", "y2")])
