@@ -75,8 +75,10 @@ def fit_by_hand(
     before, now = np.asarray(values[:-1], float), np.asarray(values[1:], float)
     ends = np.array([before.min(), before.max()])
     chosen = np.unique(np.linspace(0, len(now) - 1, min(POINTS, len(now))).astype(int))
-    misses = np.full((len(chosen), 3), np.nan)
-    misses[:, 0], misses[:, 1] = now[chosen], slope * before[chosen]
+    # One path without gaps, which would be one element each: its other parts lie on the line.
+    ordered = chosen[np.argsort(before[chosen], kind="stable")]
+    along = slope * before[ordered]
+    misses = np.stack([along, now[ordered], along], axis=1)
     room = 0.06 * (now.max() - now.min())
     sheet = Sheet(style)
     # A fixed range, so that the points stay in place while the line turns.
@@ -84,7 +86,7 @@ def fit_by_hand(
         axis(text("figure.before")),
         axis(text("figure.now"), range=[now.min() - room, now.max() + room]),
     )
-    panel.reference(np.repeat(before[chosen], 3), misses.ravel(), text("figure.misses"), width=1,
+    panel.reference(np.repeat(before[ordered], 3), misses.ravel(), text("figure.misses"), width=1,
                     dash="solid", opacity=0.45)  # fmt: skip
     panel.points(before[chosen], now[chosen], text("figure.pairs"), palette.truth, size=5,
                  opacity=0.5)  # fmt: skip

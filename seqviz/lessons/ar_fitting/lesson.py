@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from seqviz.compute import ar_fitting as ar
 from seqviz.lessons.ar_fitting import estimation, forecast, measured_series, series, training
 from seqviz.lessons.framework.lesson import Lesson
@@ -35,6 +37,18 @@ def steps_to_a_tenth(phi: float) -> float:
 
 
 lesson.exercise("memory", cases=[{"phi": phi} for phi in PHIS], answer=steps_to_a_tenth, within=0.5)
+lesson.check(
+    "variance",
+    cases=[{"phi": phi} for phi in (0.5, 0.6, 0.7, 0.8, 0.9, 0.3, 0.4, -0.5, -0.6, -0.8)],
+    answer=lambda phi: ar.stationary_variance((phi,), 1.0),
+    share=0.02,
+)
+lesson.check(
+    "correlation",
+    cases=[{"phi": p, "lag": k} for p, k in product((0.5, 0.6, 0.7, 0.8, -0.5, -0.8), (2, 3))],
+    answer=lambda phi, lag: ar.theoretical_acf((phi,), lag)[lag],
+    within=0.006,
+)
 
 # x_t = 0.9 x_{t-1} - 0.5 x_{t-2} + noise has complex roots, so the correlations oscillate.
 lesson.sketch(
