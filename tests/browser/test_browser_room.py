@@ -16,6 +16,7 @@ from tests.browser.lesson_page import CHARTS, LessonPage
 from tests.browser.room_page import FIGURE, PHI, SHOWN, TOP, joined
 
 ASKED = "ar.predict.decay"
+POLL = ".st-key-ar-predict-decay-question .seqviz-poll"
 
 
 @pytest.fixture
@@ -191,7 +192,7 @@ def test_student_page_opens_card_with_teacher(teacher, student, room):
 
 
 def test_vote_runs_two_rounds_and_reveals_counts(teacher, student):
-    votes = [page.page.locator(".seqviz-poll").first for page in (teacher, student)]
+    votes = [page.page.locator(POLL) for page in (teacher, student)]
     put, answer = votes
     for vote in votes:
         vote.scroll_into_view_if_needed()
@@ -241,8 +242,8 @@ HAS_FOCUS = "(sheet) => sheet.contains(document.activeElement)"
 
 
 def begins(item):
-    """The first question of a lesson, where the teacher puts it."""
-    result = item.page.locator(".seqviz-poll").first
+    """A question of the lesson, where the teacher puts it."""
+    result = item.page.locator(POLL)
     result.scroll_into_view_if_needed()
     return result
 
@@ -260,7 +261,7 @@ def ends(room, payload: dict) -> None:
 
 @pytest.fixture
 def put(room, teacher) -> Iterator[Locator]:
-    """The first question on the teacher's page."""
+    """The question on the teacher's page."""
     yield begins(teacher)
     ends(room, {"kind": "reveal"})
 
