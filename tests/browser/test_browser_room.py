@@ -696,9 +696,17 @@ def test_student_sends_bookmarked_setting_to_teacher(teacher, student):
     student.by_key("ar.process.bookmark").get_by_role("button").press("Enter")
     expect(bookmarks.get_by_role("status")).to_have_text(zh("bookmarks.added"))
     bookmarks.locator("summary").press("Enter")
+    bookmarks.locator("li input").fill("<b>为什么？</b>")
+    bookmarks.locator("li input").press("Enter")
     bookmarks.get_by_role("button", name=zh("bookmarks.send")).press("Enter")
-    expect(bookmarks.get_by_role("status")).to_have_text(zh("bookmarks.sent"))
+    expect(bookmarks.get_by_role("status")).to_have_text(zh("bookmarks.sent_note"))
     teacher.page.wait_for_function(f"(count) => ({sent})() === count", arg=before + 1)
+    chip = teacher.page.locator(SHOWN)
+    chip.get_by_role("button", name=re.compile(r"\d sent")).click()
+    expect(chip).not_to_contain_text("为什么")  # the class would read it on the projector
+    chip.get_by_role("button", name=Text("en")("room.show_note")).click()
+    expect(chip.locator("q")).to_have_text("<b>为什么？</b>")
+    chip.get_by_role("button", name=re.compile(r"\d sent")).click()
     bookmarks.get_by_role("button", name=zh("bookmarks.remove")).press("Enter")
     expect(bookmarks.locator("details")).to_be_hidden()
 
