@@ -1035,6 +1035,7 @@ def test_sent_states_are_limited_per_seat_and_ordered_by_teacher(room):
         "seat",
         "device",
         "has_text",
+        "has_note",
         "lesson",
         "bench",
     }  # values may be long
