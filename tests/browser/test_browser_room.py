@@ -15,8 +15,8 @@ from testing.chromium import slider_input
 from tests.browser.lesson_page import CHARTS, LessonPage
 from tests.browser.room_page import FIGURE, PHI, SHOWN, TOP, joined
 
-ASKED = "ar.predict.decay"
-POLL = ".st-key-ar-predict-decay-question .seqviz-poll"
+ASKED = "ar.predict.twice"
+POLL = ".st-key-ar-predict-twice-question .seqviz-poll"
 
 
 @pytest.fixture
@@ -219,10 +219,10 @@ def test_vote_runs_two_rounds_and_reveals_counts(teacher, student):
     for vote in votes:
         expect(vote.locator("td").first).to_be_attached()
         assert vote.locator(".bar").count() == 2 * vote.locator(".option").count()
-        right = int(Text("en")("ar_fitting.predict.decay.answer"))
+        right = int(Text("en")("ar_fitting.predict.twice.answer"))
         expect(vote.locator("li.right")).to_have_count(1)
         expect(vote.locator("li").nth(right)).to_have_class("right")
-    expect(student.page.locator(".st-key-ar-predict-decay-done")).to_be_visible()
+    expect(student.page.locator(".st-key-ar-predict-twice-done")).to_be_visible()
     student.page.evaluate("""() => {
         const { room } = document.querySelector(".seqviz-room").chip;
         const { ballot, revealed } = room.state;
@@ -315,7 +315,7 @@ def test_vote_sheet_opens_over_following_page(student, put):
     expect(bar).to_contain_text("你看到的就是老师展示的")
     page.keyboard.press("Escape")
     expect(sheet).to_have_count(0)
-    expect(page.locator(".st-key-ar-predict-decay-done")).to_be_attached()
+    expect(page.locator(".st-key-ar-predict-twice-done")).to_be_attached()
 
 
 def test_vote_sheet_closes_when_teacher_moves_on(teacher, student, put):
@@ -341,7 +341,7 @@ def test_vote_sheet_restores_own_vote_after_reload(student, put):
     sheet.get_by_role("button", name="收起题目").click()
     put.get_by_role("button", name="Close").click()
     put.get_by_role("button", name="Reveal").click()
-    expect(student.page.locator(".st-key-ar-predict-decay-done")).to_be_attached()
+    expect(student.page.locator(".st-key-ar-predict-twice-done")).to_be_attached()
     student.page.reload()
     student.page.locator(f"{SHOWN} .name").wait_for()  # it is in the room again
     expect(student.page.locator(SHOWN)).to_contain_text("你看到的就是老师展示的")

@@ -100,6 +100,7 @@ class BookmarkList {
     this.create("strong", side, { textContent: item.title });
     const note = this.create("input", side, { value: item.note, maxLength: NOTE_LIMIT, placeholder: words.note, ariaLabel: `${words.note}: ${item.title}` });
     note.onchange = () => {
+      item.note = note.value; // also for what is sent
       const problem = annotateBookmark(item.id, note.value);
       if (problem) this.say(words[problem]);
     };
