@@ -4,13 +4,12 @@ from seqviz.lessons.ar_fitting.lesson import lesson as declared
 from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
-lesson.bench("process")
-lesson.prose("process")
-lesson.more("process_notice")
-lesson.sketch("waves")
-lesson.prose("by_hand")
 lesson.bench("by_hand")
 lesson.more("by_hand_notice")
+lesson.prose("process")
+lesson.bench("process")
+lesson.more("process_notice")
+lesson.sketch("waves")
 lesson.prose("fit")
 lesson.bench("fit")
 lesson.more("fit_notice")

@@ -181,13 +181,13 @@ def test_library_imports_without_streamlit():
 
 def test_figure_draws_without_streamlit_and_heavy_libraries():
     script = """
-        from seqviz.compute.ar_fitting import correlogram, simulate
+        from seqviz.compute.ar_fitting import correlogram, simulate, window_slopes
         from seqviz.figures.ar_fitting.series import series_and_correlations
-        from seqviz.figures.ar_fitting.by_hand import fit_by_hand
+        from seqviz.figures.ar_fitting.by_hand import slopes_by_window
         path = simulate((0.8,), n=100)
         found = correlogram(path.values, 20, path.coefficients)
         assert len(series_and_correlations(path.values, found).data) > 4
-        assert fit_by_hand(path.values).to_dict()["layer"]
+        assert slopes_by_window(path.values, window_slopes(path.values)).to_dict()["layer"]
     """
     result = run(script, "streamlit", *HEAVY)
     assert result.returncode == 0, result.stderr

@@ -29,8 +29,9 @@ from seqviz.ui.prerender import shell
 from testing.chromium import chromium
 
 CARDS, HOME = ASSETS / "static" / "home", ASSETS / "pictures"
-# On the card instead of the first bench, whose figure answers the lesson's first question.
-CARD_BENCHES = {"vanishing_gradients": "reach"}
+# On the card instead of the first bench, whose figure answers the lesson's first question or has
+# too many points.
+CARD_BENCHES = {"vanishing_gradients": "reach", "ar_fitting": "process"}
 # Settings for figures with too many marks for a card.
 SHORT = {"text": {"text": "Unbelievable films"}}
 SIZES = {"wide": (717, 420), "narrow": (356, 420)}  # home page: next to its slider, on a phone

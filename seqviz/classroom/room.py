@@ -111,12 +111,14 @@ class Sent:
         seat: number of the seat.
         location: lesson, bench and values (see `shows`).
         text_keys: keys of the settings that are texts.
+        note: the student's line about it; the teacher reads it on request only.
     """
 
     number: int
     seat: int
     location: Mapping[str, Any]
     text_keys: tuple[str, ...] = ()
+    note: str = ""
 
 
 @dataclass(eq=False)
@@ -522,8 +524,8 @@ class Room:
           restarted server has lost.
         * "presence": {"bench": "lesson/bench", "detached": bool, "goals": ["lesson/target"],
           "view": `ViewKey` or None}; detached: the student has left the teacher's settings.
-        * "send": {"lesson", "bench", "values", "text_keys"}: a location as in `shows`, and the keys
-          of settings that are texts.
+        * "send": {"lesson", "bench", "values", "text_keys", "note"}: a location as in `shows`, the
+          keys of settings that are texts, and the student's line about it, if any.
         * "text": {"lesson", "bench", "values", "key", "text"}: a text for a bench.
 
         The caller has validated the last two against the lesson
@@ -570,7 +572,10 @@ class Room:
                 seat.bench, seat.is_detached, seat.goals = bench, is_detached, frozenset(goals)
                 seat.view_key = _view_key(message.get("view"))
             case {"kind": "send"}:
-                self._send(seat, shows(message), tuple(message.get("text_keys", ())))
+                texts, note = tuple(message.get("text_keys", ())), message.get("note", "")
+                if not isinstance(note, str):
+                    raise InvalidMessageError("note")
+                self._send(seat, shows(message), texts, note)
             case {"kind": "text", "key": str(key), "text": str(text)} if _KEY.fullmatch(key):
                 self.board.send(seat.number, shows(message), key, text)
             case _:
@@ -601,7 +606,9 @@ class Room:
                 case [int(number), list(marks)] if number in rendered:
                     rendered[number].recall(seat.number, marks)
 
-    def _send(self, seat: Seat, location: dict[str, Any], texts: tuple[str, ...]) -> None:
+    def _send(
+        self, seat: Seat, location: dict[str, Any], texts: tuple[str, ...], note: str
+    ) -> None:
         """Store a sent state: the latest few per seat; no seat displaces another's."""
         own = [item.number for item in self.sent.values() if item.seat == seat.number]
         for number in own[: len(own) - EACH + 1]:
@@ -609,7 +616,7 @@ class Room:
         if len(self.sent) >= SENT:
             raise UserError("much_sent", "The teacher has as much as can be kept.")
         self.sendings += 1
-        self.sent[self.sendings] = Sent(self.sendings, seat.number, location, texts)
+        self.sent[self.sendings] = Sent(self.sendings, seat.number, location, texts, note)
 
     def record(self) -> RoomSummary:
         """Return a copy of the room's content for export, in short time for any content."""
@@ -731,6 +738,7 @@ class Room:
                 "seat": item.seat,
                 "device": self.is_told_apart(item.seat),
                 "has_text": bool(item.text_keys),
+                "has_note": bool(item.note),
                 "lesson": item.location["lesson"],
                 "bench": item.location["bench"],
             }

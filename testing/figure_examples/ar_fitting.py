@@ -60,7 +60,7 @@ def examples() -> tuple[Example, ...]:
     back = errors_ahead(done, (0.6, -0.3), 0.0, (0.6, -0.3))
     tried = fake(WindowErrors, window=10, target=4)
     part = WindowReport(3, 110, tried.scores[:3])
-    minimum = float(values[1:] @ values[:-1] / (values[:-1] @ values[:-1]))
+    by_slope, windows = ar.slope_error(values, 0.3), ar.window_slopes(values)
     return (
         Example("series", series.series_and_correlations, (values, result), result.acf[1]),
         Example("series of years", series.series_and_correlations,
@@ -102,5 +102,7 @@ def examples() -> tuple[Example, ...]:
         Example("residuals", diagnosis.residual_check, (white,), white.q),
         Example("residuals of years", diagnosis.residual_check, (bent, years, "10⁸ m³"), bent.q),
         Example("predictions", training.one_step_predictions, (done,), error),
-        Example("by hand", by_hand.fit_by_hand, (values,), minimum),
+        Example("by hand", by_hand.fit_by_hand, (values, 0.3), by_slope.mse),
+        Example("by hand, a run of pairs", by_hand.slopes_by_window, (values, windows),
+                windows.extremes[1]),
     )  # fmt: skip

@@ -63,7 +63,7 @@ def test_shell_shows_first_figure_before_websocket_opens(browser, server, system
     page.goto(f"{server.url}/ar_fitting?lang=en")
     first = page.locator("#seqviz-shell")
     for chosen in (system, "light" if system == "dark" else "dark"):
-        before = lesson.geometry("ar.process")
+        before = lesson.geometry("ar.by_hand")
         if chosen != system:
             page.get_by_test_id("stMainMenu").click()
             page.get_by_role("menuitemradio", name=chosen.capitalize()).click()
@@ -76,7 +76,7 @@ def test_shell_shows_first_figure_before_websocket_opens(browser, server, system
         line_is_open[0] = True
         page.reload()
         first.wait_for(state="detached")
-        assert lesson.geometry("ar.process") == before
+        assert lesson.geometry("ar.by_hand") == before
         assert page.locator(".stApp").evaluate(PAPER) == PAPERS[chosen]
     context.close()
 
@@ -90,17 +90,17 @@ def test_shell_omits_figure_for_non_default_link(visit, server):
         })  # fmt: skip
         return urlopen(request).read().decode()
 
-    visit("ar_fitting", {"lang": "zh"}).geometry("ar.process")
+    visit("ar_fitting", {"lang": "zh"}).geometry("ar.by_hand")
     title = Text("zh")("ar_fitting.title")
     for full in (html("ar_fitting", "zh-CN,zh;q=0.9"), html("ar_fitting?lang=zh")):
         assert title in full
-        assert '"type":"bar"' in full.replace('\\"', '"')
+        assert '"mode":"lines"' in full.replace('\\"', '"')
     assert title not in html("ar_fitting?lang=en", "zh-CN")
     for other in ("?lang=zh-TW", "?lang=zh_Hans", "?lang=ZH"):
         assert title in html(f"ar_fitting{other}")
     assert title in html("ar_fitting", "fr-FR,zh-CN;q=0.8,en;q=0.5")
     assert title in html("ar_fitting?lang=zh&ar.process.phi=0.5")
-    assert '"type":"bar"' not in html("ar_fitting?lang=zh&ar.process.phi=0.5").replace('\\"', '"')
+    assert '"mode":"lines"' not in html("ar_fitting?lang=zh&ar.process.phi=0.5").replace('\\"', '"')
     assert Text("zh")("home.goal")[:20] in html("?lang=zh")
     for other in ("ar_fitting?lang=zh&present=true", "ar_fitting?embed=true", "none"):
         assert "seqviz-shell-figure" not in html(other)

@@ -152,8 +152,8 @@ def test_lazy_load_draws_passed_bench_with_dependents(minilm_on_disk, visit):
 def test_lazy_load_keeps_drawn_benches_on_language_change(visit):
     lesson = visit("ar_fitting")
     lesson.rest()
-    lesson.page.locator(css_class("bench-by_hand")).scroll_into_view_if_needed()
-    arrived(lesson, "by_hand")
+    lesson.page.locator(css_class("bench-fit")).scroll_into_view_if_needed()
+    arrived(lesson, "fit")
     lesson.rest()
     waiting = lesson.page.evaluate(WAITING)
     lesson.by_key("lang").get_by_text("中文").click()

@@ -62,8 +62,9 @@ def test_print_turns_dark_lesson_into_light_handout(visit, slug):
     assert set(paper["ink"]) == {"rgb(27, 36, 48)"}  # of the light theme
     assert paper["address"].startswith(lesson.page.url.partition("?")[0])
     if slug == "ar_fitting":
-        first = "Figure: ACF and PACF · Order P: 1 · φ: 0.8 · Length n: 500 · Random seed: 1"
-        assert paper["values"][0].startswith(first)
+        series = "Figure: ACF and PACF · Order P: 1 · φ: 0.8 · Length n: 500 · Random seed: 1"
+        assert paper["values"][0].startswith("Figure: All pairs · Slope φ: 0")
+        assert paper["values"][1].startswith(series)
     assert len(re.findall(rb"/Type /Page\b", created)) >= 4
     page.wait_for_function("() => !document.querySelector('.seqviz-printed')")
     assert page.locator(".seqviz-chart").first.evaluate("(one) => one.chart.json") == before

@@ -15,7 +15,8 @@ from testing.chromium import slider_input
 from tests.browser.lesson_page import CHARTS, LessonPage
 from tests.browser.room_page import FIGURE, PHI, SHOWN, TOP, joined
 
-ASKED = "ar.predict.decay"
+ASKED = "ar.predict.twice"
+POLL = ".st-key-ar-predict-twice-question .seqviz-poll"
 
 
 @pytest.fixture
@@ -191,7 +192,7 @@ def test_student_page_opens_card_with_teacher(teacher, student, room):
 
 
 def test_vote_runs_two_rounds_and_reveals_counts(teacher, student):
-    votes = [page.page.locator(".seqviz-poll").first for page in (teacher, student)]
+    votes = [page.page.locator(POLL) for page in (teacher, student)]
     put, answer = votes
     for vote in votes:
         vote.scroll_into_view_if_needed()
@@ -218,10 +219,10 @@ def test_vote_runs_two_rounds_and_reveals_counts(teacher, student):
     for vote in votes:
         expect(vote.locator("td").first).to_be_attached()
         assert vote.locator(".bar").count() == 2 * vote.locator(".option").count()
-        right = int(Text("en")("ar_fitting.predict.decay.answer"))
+        right = int(Text("en")("ar_fitting.predict.twice.answer"))
         expect(vote.locator("li.right")).to_have_count(1)
         expect(vote.locator("li").nth(right)).to_have_class("right")
-    expect(student.page.locator(".st-key-ar-predict-decay-done")).to_be_visible()
+    expect(student.page.locator(".st-key-ar-predict-twice-done")).to_be_visible()
     student.page.evaluate("""() => {
         const { room } = document.querySelector(".seqviz-room").chip;
         const { ballot, revealed } = room.state;
@@ -241,8 +242,8 @@ HAS_FOCUS = "(sheet) => sheet.contains(document.activeElement)"
 
 
 def begins(item):
-    """The first question of a lesson, where the teacher puts it."""
-    result = item.page.locator(".seqviz-poll").first
+    """A question of the lesson, where the teacher puts it."""
+    result = item.page.locator(POLL)
     result.scroll_into_view_if_needed()
     return result
 
@@ -260,7 +261,7 @@ def ends(room, payload: dict) -> None:
 
 @pytest.fixture
 def put(room, teacher) -> Iterator[Locator]:
-    """The first question on the teacher's page."""
+    """The question on the teacher's page."""
     yield begins(teacher)
     ends(room, {"kind": "reveal"})
 
@@ -314,7 +315,7 @@ def test_vote_sheet_opens_over_following_page(student, put):
     expect(bar).to_contain_text("你看到的就是老师展示的")
     page.keyboard.press("Escape")
     expect(sheet).to_have_count(0)
-    expect(page.locator(".st-key-ar-predict-decay-done")).to_be_attached()
+    expect(page.locator(".st-key-ar-predict-twice-done")).to_be_attached()
 
 
 def test_vote_sheet_closes_when_teacher_moves_on(teacher, student, put):
@@ -340,7 +341,7 @@ def test_vote_sheet_restores_own_vote_after_reload(student, put):
     sheet.get_by_role("button", name="收起题目").click()
     put.get_by_role("button", name="Close").click()
     put.get_by_role("button", name="Reveal").click()
-    expect(student.page.locator(".st-key-ar-predict-decay-done")).to_be_attached()
+    expect(student.page.locator(".st-key-ar-predict-twice-done")).to_be_attached()
     student.page.reload()
     student.page.locator(f"{SHOWN} .name").wait_for()  # it is in the room again
     expect(student.page.locator(SHOWN)).to_contain_text("你看到的就是老师展示的")
@@ -695,9 +696,17 @@ def test_student_sends_bookmarked_setting_to_teacher(teacher, student):
     student.by_key("ar.process.bookmark").get_by_role("button").press("Enter")
     expect(bookmarks.get_by_role("status")).to_have_text(zh("bookmarks.added"))
     bookmarks.locator("summary").press("Enter")
+    bookmarks.locator("li input").fill("<b>为什么？</b>")
+    bookmarks.locator("li input").press("Enter")
     bookmarks.get_by_role("button", name=zh("bookmarks.send")).press("Enter")
-    expect(bookmarks.get_by_role("status")).to_have_text(zh("bookmarks.sent"))
+    expect(bookmarks.get_by_role("status")).to_have_text(zh("bookmarks.sent_note"))
     teacher.page.wait_for_function(f"(count) => ({sent})() === count", arg=before + 1)
+    chip = teacher.page.locator(SHOWN)
+    chip.get_by_role("button", name=re.compile(r"\d sent")).click()
+    expect(chip).not_to_contain_text("为什么")  # the class would read it on the projector
+    chip.get_by_role("button", name=Text("en")("room.show_note")).click()
+    expect(chip.locator("q")).to_have_text("<b>为什么？</b>")
+    chip.get_by_role("button", name=re.compile(r"\d sent")).click()
     bookmarks.get_by_role("button", name=zh("bookmarks.remove")).press("Enter")
     expect(bookmarks.locator("details")).to_be_hidden()
 

@@ -714,9 +714,9 @@ def test_slider_script_is_retried_after_lost_request(server, browser):
     context.close()
 
 
-def test_slope_slider_updates_chart_without_server(visit):
+def test_slider_of_vega_chart_updates_it_without_server(visit):
     """It lives in the browser; on a page of its own, where nothing above it was moved before."""
-    lesson = visit("ar_fitting", {"lang": "en"})
+    lesson = visit("ar_fitting", {"lang": "en", "ar.by_hand.view": "runs"})
     bench = "ar.by_hand"
     before = lesson.geometry(bench)
     slider = lesson.figure(bench).locator("input[type=range]")

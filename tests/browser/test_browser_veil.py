@@ -99,9 +99,9 @@ def test_teacher_lifts_veil_without_vote(browser, guided):
     with a_room(browser, guided) as room:
         teacher, student = room.teacher.page, room.student.page
         button = teacher.get_by_role("button", name=WORDS("room.answer"))
-        reveal = Text("zh")("ar_fitting.predict.decay.reveal")[:8]
-        expect(student.locator(".st-key-ar-predict-decay-question")).not_to_contain_text(reveal)
+        reveal = Text("zh")("ar_fitting.predict.twice.reveal")[:8]
+        expect(student.locator(".st-key-ar-predict-twice-question")).not_to_contain_text(reveal)
         button.first.click()
-        expect(student.locator(".st-key-ar-predict-decay-question")).to_contain_text(reveal)
+        expect(student.locator(".st-key-ar-predict-twice-question")).to_contain_text(reveal)
         late = room.visit("ar_fitting", {"room": room.code, "lang": "zh"}).page
-        expect(late.locator(".st-key-ar-predict-decay-question")).to_contain_text(reveal)
+        expect(late.locator(".st-key-ar-predict-twice-question")).to_contain_text(reveal)

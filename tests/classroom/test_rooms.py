@@ -1035,6 +1035,7 @@ def test_sent_states_are_limited_per_seat_and_ordered_by_teacher(room):
         "seat",
         "device",
         "has_text",
+        "has_note",
         "lesson",
         "bench",
     }  # values may be long
@@ -1175,6 +1176,24 @@ def test_validate_message_keeps_only_lesson_settings():
     result = room_validation.validate_message(payload)
     assert result["values"] == {"ga.watch.step": "3", "ga.watch.characters": "Mine"}
     assert result["text_keys"] == ["ga.watch.characters"]
+
+
+def test_note_of_submission_is_visible_text_that_the_state_does_not_hold():
+    """The state is on the teacher's projector; the note is read on request."""
+    payload = {**PLACE, "kind": "send", "values": {}, "note": " \u202eLook at step 3 "}
+    message = room_validation.validate_message(payload)
+    assert message["note"] == "Look at step 3"
+    assert "note" not in room_validation.validate_message({**PLACE, "kind": "send", "values": {}})
+    with pytest.raises(UserError) as refused:
+        room_validation.validate_message({**payload, "note": "x" * 201})
+    assert (code_of(refused), refused.value.details) == ("long_text", {"most": 200})
+    room = Rooms().open()
+    seat, _ = room.join()
+    room.apply_student_message(seat, message)
+    room.apply_student_message(seat, {**PLACE, "kind": "send", "values": {}})
+    with pytest.raises(InvalidMessageError):
+        room.apply_student_message(seat, {**PLACE, "kind": "send", "values": {}, "note": 3})
+    assert [item.note for item in room.sent.values()] == ["Look at step 3", ""]
 
 
 def test_validate_message_accepts_text_only_for_text_field():

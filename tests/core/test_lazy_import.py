@@ -33,6 +33,7 @@ def test_import_or_retry_raises_on_missing_module():
 HALF_A_PANDAS = """
 import importlib.util, sys, threading, time
 import numpy as np
+from seqviz.compute.ar_fitting import window_slopes
 from seqviz.figures.ar_fitting import by_hand
 
 spec = importlib.util.find_spec("pandas")
@@ -60,11 +61,12 @@ sys.meta_path.insert(0, Finder)
 other = threading.Thread(target=lambda: __import__("pandas"))
 other.start()
 begun.wait(20)
-by_hand.fit_by_hand(np.arange(20.0) % 3).to_dict()
+values = np.arange(20.0) % 3
+by_hand.slopes_by_window(values, window_slopes(values)).to_dict()
 other.join()
 """
 
 
-def test_fit_by_hand_waits_for_pandas_import_of_other_thread():
+def test_slopes_by_window_waits_for_pandas_import_of_other_thread():
     done = subprocess.run([sys.executable, "-c", HALF_A_PANDAS], capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr.decode()[-800:]

@@ -156,7 +156,7 @@ def test_draw_accepts_uppercase_extension(ending, tmp_path, capsys):
 @pytest.mark.parametrize("ending", ["HTML", "json", "Svg"])
 def test_draw_accepts_uppercase_extension_without_plotly(ending, tmp_path, capsys):
     out = tmp_path / f"a.{ending}"
-    drawn(capsys, "ar_fitting", "by_hand", "-o", str(out))
+    drawn(capsys, "ar_fitting", "by_hand", "--view", "runs", "-o", str(out))
     assert {"html": "<!DOCTYPE html>", "json": "{", "svg": "<svg"}[ending.lower()] in (
         out.read_text("utf-8")[:200]
     )

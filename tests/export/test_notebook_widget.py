@@ -194,9 +194,8 @@ def test_saved_notebook_figure_keeps_svg(code):
 
 def test_saved_notebook_shows_static_altair_figure_with_text():
     """Beside controls only Plotly.js draws: there was no drawing at all."""
-    cell = ran("from seqviz import lessons\nlessons.ar_fitting.lesson.benches['by_hand']()").cells[
-        0
-    ]
+    bench = "lessons.ar_fitting.lesson.benches['by_hand']"
+    cell = ran(f"from seqviz import lessons\n{bench}(view='runs')").cells[0]
     figure, words = shown(cell)
     assert figure["image/svg+xml"].startswith("<svg")
     assert words["text/markdown"]

@@ -64,7 +64,6 @@ def n_words(sentence: str) -> float:
 
 
 WITHOUT_STEPS = {
-    "ar_fitting": ["by_hand"],  # its slope is moved in the browser alone
     "gpt": ["futures"],  # the trees of other settings are computed on request
     "attention": ["bertviz"],  # a page of another program, without figure and numbers
     "gates": ["conventions"],  # its one control has two settings

@@ -64,7 +64,13 @@ SCENES = (
     Scene("process", {"order": 5, **{f"a{k}": -0.95 for k in range(1, 6)}}, None, PROCESS,
           ("stationary",)),
     Scene("process", {"shuffle": True}, None, PROCESS, ("shuffled",)),
-    Scene("by_hand", {}, by_hand.fit_by_hand),
+    Scene("by_hand", {}, by_hand.fit_by_hand, {
+        "slope_mse": number(float(np.mean(X[1:] ** 2))),
+        "excess": number(float(np.mean(X[1:] ** 2) - np.mean((X[1:] - LINE.first * X[:-1]) ** 2))),
+    }, ("by_hand",)),
+    Scene("by_hand", {"slope": 0.77}, by_hand.fit_by_hand, ("slope_mse", "excess"),
+          ("by_hand_found",)),
+    Scene("by_hand", {"view": "runs"}, by_hand.slopes_by_window, (), ("runs",)),
     Scene("fit", {}, estimation.estimates_beside_truth, {
         "estimate": number(LINE.first),
         "interval": unbroken(f"{number(LINE.lower[0])} … {number(LINE.upper[0])}"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 from importlib import import_module
@@ -12,6 +13,7 @@ from nbclient import NotebookClient
 
 from seqviz.content import catalog
 from seqviz.core.i18n import LANGUAGES, Text, catalogue
+from seqviz.core.paths import ROOT
 from seqviz.lessons.framework.controls import Choice, Sortable, controls
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.ui.page import notebook
@@ -152,3 +154,19 @@ def test_lesson_notebook_runs_without_streamlit(untouched, slug):
     ).execute()
     outputs = [cell.outputs for cell in book.cells if cell.cell_type == "code"]
     assert all(cell for cell in outputs[:-1]), "a cell that shows nothing"
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_core_lists_benches_in_the_order_of_the_page(slug):
+    """The page's statements outside of cards; so the numbered dots in its header go down it."""
+    tree = ast.parse((ROOT / "pages" / f"{slug}.py").read_text("utf-8"))
+    placed = [
+        node.value.args[0].value
+        for node in tree.body
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and ast.unparse(node.value.func) == "lesson.bench"
+    ]
+    lesson = import_module(f"seqviz.lessons.{slug}").lesson
+    assert list(lesson.core)[: len(placed)] == placed
+    assert [name for name in lesson.benches if name in placed] == placed

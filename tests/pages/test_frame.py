@@ -194,7 +194,7 @@ def test_share_panel_includes_all_settings(visit):
         "lang": "zh", "ar.process.phi": "0.5", "ar.real.source": "nile",
     }  # fmt: skip
     source, _ = framed(page.app.code[1].value)  # its first bench
-    assert urlsplit(source).path == "/embed/ar_fitting/process"
+    assert urlsplit(source).path == "/embed/ar_fitting/by_hand"
     assert query(source) == query(address)
     assert page.app.get("imgs") or page.app.get("image")  # the code to scan
 

@@ -127,6 +127,7 @@ FITTING = (
         "process": {"view": "roots", "order": 5, "a1": 0.35, "a2": -0.4, "a3": 0.2, "a4": -0.1,
                     "a5": 0.15, "n": 200, "seed": 7, "sigma": 2.5, "noise": "student_t", "df": 3.5,
                     "burn_in": 200},
+        "by_hand": {"view": "runs"},
         "fit": {"methods": ("ols", "exact_ml"), "same": False, "model": 3, "intercept": True},
         "networks": {"view": "map", "preset": "own", "cell": "mlp", "epochs": 50, "rate": 0.003,
                      "hidden": 4, "split": False, "layers": 2, "lags": 3, "optimizer": "sgd",
@@ -139,6 +140,7 @@ FITTING = (
     {
         "process": {"order": 5, "free": True, "b1": 0.4, "b2": -0.3, "b3": 0.1, "b4": -0.2,
                     "b5": 0.05},
+        "by_hand": {"slope": 0.45},
         "fit": {"view": "order"},
         "networks": {"preset": "own", "cell": "gru"},
         "nonlinear": {"view": "ahead", "r": 3.2},

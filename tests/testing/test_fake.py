@@ -10,7 +10,7 @@ import pytest
 from jaxtyping import Bool, Complex, Float, Float32, Int
 
 from seqviz.core.units import Count, Fraction, Interval, Log10, Share
-from seqviz.figures.ar_fitting.by_hand import fit_by_hand
+from seqviz.figures.ar_fitting.by_hand import slopes_by_window
 from seqviz.plotting.figure import Figure
 from seqviz.plotting.style import Style
 from testing.fake import WORDS, fake
@@ -142,7 +142,7 @@ def test_fake_supports_every_figure_argument():
     results = {
         hint
         for function in functions()
-        if function is not fit_by_hand  # takes arrays, and imports Altair for type checkers alone
+        if function is not slopes_by_window  # imports Altair for type checkers alone
         for hint in get_type_hints(function).values()
         if is_dataclass(hint) and hint not in (Figure, Style)
     }

@@ -1,5 +1,5 @@
 // Bookmarks: the star of a bench adds one, the list of a page shows all of them. Nothing is sent to the
-// server, except a setting that a student sends to the teacher of a room.
+// server, except a setting and its note that a student sends to the teacher of a room.
 
 import { interpolate } from "../components/format.js";
 import { addressOf, toNotebook, toPage } from "./bookmark_files.js";
@@ -100,6 +100,7 @@ class BookmarkList {
     this.create("strong", side, { textContent: item.title });
     const note = this.create("input", side, { value: item.note, maxLength: NOTE_LIMIT, placeholder: words.note, ariaLabel: `${words.note}: ${item.title}` });
     note.onchange = () => {
+      item.note = note.value; // also for what is sent
       const problem = annotateBookmark(item.id, note.value);
       if (problem) this.say(words[problem]);
     };
@@ -113,10 +114,10 @@ class BookmarkList {
     });
   }
 
-  async send(room, { lesson, bench, values }) {
+  async send(room, { lesson, bench, values, note }) {
     try {
-      await room.send({ kind: "send", lesson, bench, values });
-      this.say(this.words.sent);
+      await room.send({ kind: "send", lesson, bench, values, ...(note && { note }) });
+      this.say(this.words[note ? "sent_note" : "sent"]);
     } catch {
       this.say(this.words.not_sent);
     }

@@ -90,6 +90,7 @@ class RoomChip {
   goals = new Set(); // that this page has shown as reached
   isOverviewOpen = false; // where all students are
   isListOpen = false; // the list of what was sent
+  notes = new Map(); // notes that the teacher has asked for, by the number of the submission
 
   constructor(host) {
     this.host = host;
@@ -487,7 +488,7 @@ class RoomChip {
     }
   }
 
-  // Submissions in the teacher's order. They show only locations, no text of a student.
+  // Submissions in the teacher's order. They show only locations, and a note that was asked for.
   renderList(sent) {
     const { words } = this;
     const list = createElement("ol", this.host, { className: "sent" });
@@ -502,13 +503,24 @@ class RoomChip {
       // The values are requested when they are needed.
       const visit = (texts) => async () => {
         try {
-          const { text_keys: textKeys, ...details } = await this.room.get(`submissions/${place.number}`);
+          const { text_keys: textKeys, note, ...details } = await this.room.get(`submissions/${place.number}`);
           const values = Object.entries(details.values).filter(([key]) => texts || !textKeys.includes(key));
           this.visit({ ...details, values: Object.fromEntries(values) });
         } catch (error) {
           onError(error);
         }
       };
+      // On a projector the class would read it, so it is shown when the teacher asks.
+      const readNote = async () => {
+        try {
+          this.notes.set(place.number, (await this.room.get(`submissions/${place.number}`)).note);
+          this.render();
+        } catch (error) {
+          onError(error);
+        }
+      };
+      if (this.notes.has(place.number)) createElement("q", item, { textContent: this.notes.get(place.number) });
+      else if (place.has_note) press(words.show_note, readNote);
       if (hasText && this.openItem === place.number) {
         press(words.show_with, visit(true));
         press(words.show_without, visit(false));
@@ -599,7 +611,7 @@ class RoomChip {
     const rangeLists = this.isRangeOpen && !state.allowed.length && visibleName.length ? [this.rangeList()] : [];
     const nStuck = Object.values(state.dots ?? {}).reduce((sum, dot) => sum + dot[1], 0);
     return [
-      ...(this.isOverviewOpen ? [this.overview(state)] : []), ...(this.isListOpen && sent.length ? [{ list: sent, openItem: this.openItem }] : []), ...rangeLists, ...lists, code, presentItem, ...detachedItem, ...goals, ...list, ...buttons,
+      ...(this.isOverviewOpen ? [this.overview(state)] : []), ...(this.isListOpen && sent.length ? [{ list: sent, openItem: this.openItem, notes: [...this.notes] }] : []), ...rangeLists, ...lists, code, presentItem, ...detachedItem, ...goals, ...list, ...buttons,
       ...(this.note ? [{ text: this.note }] : []), ...(nStuck ? [{ text: interpolate(words.stuck, { count: nStuck }) }] : []),
       { text: paused ? words.resume : words.pause, press: command({ kind: "pause", on: !paused }) },
       ...(state.door ? [] : [{ text: words.door_closed, kind: "calm" }]),

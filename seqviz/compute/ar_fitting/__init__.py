@@ -20,12 +20,16 @@ from seqviz.compute.ar_fitting.estimation import (
     METHODS,
     ARFit,
     OrderSelection,
+    SlopeError,
+    WindowSlopes,
     covering,
     fit,
     one_step,
     orders_found,
     select_order,
+    slope_error,
     slope_errors,
+    window_slopes,
 )
 from seqviz.compute.ar_fitting.forecasting import (
     Forecast,

@@ -78,6 +78,48 @@ class OrderSelection:
 
 
 @dataclass(frozen=True)
+class SlopeError:
+    """The mean squared error of x_t = slope x_{t-1}, and of the best slope.
+
+    Attributes:
+        slope: the slope.
+        mse: its error, in squared units of the series.
+        best: slope of least squares without an intercept.
+        least_mse: its error, the least of any slope.
+        curvature: mean of x_{t-1}^2: mse = least_mse + curvature (slope - best)^2.
+    """
+
+    slope: float
+    mse: float
+    best: float
+    least_mse: float
+    curvature: float
+
+    @property
+    def excess(self) -> float:
+        """Error above that of the best slope."""
+        return self.curvature * (self.slope - self.best) ** 2
+
+
+@dataclass(frozen=True)
+class WindowSlopes:
+    """The best slope of every run of neighboring pairs (x_{t-1}, x_t).
+
+    Attributes:
+        width: pairs per run.
+        slopes: least-squares slope of the pairs `start` to `start + width - 1`, by start.
+    """
+
+    width: int
+    slopes: Float[np.ndarray, "start"]
+
+    @property
+    def extremes(self) -> Interval:
+        """Smallest and largest slope."""
+        return float(self.slopes.min()), float(self.slopes.max())
+
+
+@dataclass(frozen=True)
 class OneStep:
     """Squared one-step errors of least squares and of the true rule, aligned with values[1:].
 
@@ -177,10 +219,32 @@ def one_step(
 
 def slope_errors(values: Float[np.ndarray, "time"]) -> tuple[float, float]:
     """Return the mean squared error of x_t = slope x_{t-1} at slope 0, and its minimum."""
+    result = slope_error(values, 0.0)
+    return result.mse, result.least_mse
+
+
+def slope_error(values: Float[np.ndarray, "time"], slope: float) -> SlopeError:
+    """Return the mean squared error of x_t = slope x_{t-1}, and that of the best slope."""
     before, now = values[:-1], values[1:]
-    slope = float(before @ now) / float(before @ before)
+    best = float(before @ now) / float(before @ before)
     # From the residuals: for an explosive series, a difference of squares is rounding error.
-    return float(np.mean(now**2)), float(np.mean((now - slope * before) ** 2))
+    mse, least_mse = (float(np.mean((now - phi * before) ** 2)) for phi in (slope, best))
+    return SlopeError(slope, mse, best, least_mse, float(np.mean(before**2)))
+
+
+def window_slopes(values: Float[np.ndarray, "time"], width: int = 50) -> WindowSlopes:
+    """Return the best slope of every run of pairs (x_{t-1}, x_t).
+
+    Args:
+        values: values, shape (time,).
+        width: pairs per run, at most half of all.
+    """
+    width = min(width, (len(values) - 1) // 2)
+    before, now = (
+        np.lib.stride_tricks.sliding_window_view(part, width) for part in (values[:-1], values[1:])
+    )
+    slopes = np.einsum("sw,sw->s", before, now) / np.einsum("sw,sw->s", before, before)
+    return WindowSlopes(width, read_only(slopes))
 
 
 def covering(estimates: Sequence[ARFit], phi: float) -> Fraction:

@@ -1,4 +1,4 @@
-"""Fitting a line by hand: a Vega chart whose slope slider runs in the browser."""
+"""Fitting a line by hand: to all pairs of neighbors (Plotly), and to a few at a time (Vega)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
+from seqviz.compute.ar_fitting import WindowSlopes, slope_error
 from seqviz.core import lazy_import
-from seqviz.plotting import STYLE, Style
+from seqviz.plotting import STYLE, Figure, Sheet, Style, axis
 from seqviz.plotting.style import FONT, LIVE, ROLES
 
 if TYPE_CHECKING:
@@ -58,86 +59,110 @@ def _altair() -> Any:
     return lazy_import.import_or_retry("altair", "jsonschema")
 
 
-def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.LayerChart:
-    """Plot the pairs (x_{t-1}, x_t), a line with a slope slider, and the error of that slope.
+def fit_by_hand(
+    values: Float[np.ndarray, "time"], slope: float = 0.0, style: Style = STYLE
+) -> Figure:
+    """Plot the pairs (x_{t-1}, x_t), a line through the origin, and its distance from each pair.
 
-    At most `POINTS` pairs, evenly chosen, are drawn, but the error is that of all pairs. It is a
-    parabola, mse(phi) = mse(phi-hat) + m (phi - phi-hat)^2 with m the mean of x_{t-1}^2, so the
-    browser computes it exactly for any slope.
+    At most `POINTS` pairs, evenly chosen, are drawn, but the errors are those of all pairs.
+
+    Args:
+        values: values, shape (time,).
+        slope: slope of the line.
+        style: language, theme and scale of the figure.
+    """
+    text, palette = style.text, style.palette
+    before, now = np.asarray(values[:-1], float), np.asarray(values[1:], float)
+    ends = np.array([before.min(), before.max()])
+    chosen = np.unique(np.linspace(0, len(now) - 1, min(POINTS, len(now))).astype(int))
+    # One path without gaps, which would be one element each: its other parts lie on the line.
+    ordered = chosen[np.argsort(before[chosen], kind="stable")]
+    along = slope * before[ordered]
+    misses = np.stack([along, now[ordered], along], axis=1)
+    room = 0.06 * (now.max() - now.min())
+    sheet = Sheet(style)
+    # A fixed range, so that the points stay in place while the line turns.
+    panel = sheet.panel(
+        axis(text("figure.before")),
+        axis(text("figure.now"), range=[now.min() - room, now.max() + room]),
+    )
+    panel.reference(np.repeat(before[ordered], 3), misses.ravel(), text("figure.misses"), width=1,
+                    dash="solid", opacity=0.45)  # fmt: skip
+    panel.points(before[chosen], now[chosen], text("figure.pairs"), palette.truth, size=5,
+                 opacity=0.5)  # fmt: skip
+    panel.line(ends, slope * ends, text("figure.your_line"), palette.prediction, width=4)
+    result = slope_error(values, slope)
+    return sheet.described("alt.by_hand", n=len(now), slope=slope, mse=result.mse)
+
+
+def slopes_by_window(
+    values: Float[np.ndarray, "time"], windows: WindowSlopes, style: Style = STYLE
+) -> alt.LayerChart:
+    """Plot all pairs (x_{t-1}, x_t) and, for the run that a slider of the chart chooses, its line.
+
+    The slider runs in the browser.
+
+    Args:
+        values: values, shape (time,).
+        windows: slope of each run.
+        style: language, theme and scale of the figure.
     """
     alt = _altair()
-    text = style.text
+    text, last = style.text, len(windows.slopes) - 1
     before, now = values[:-1], values[1:]
-    m = float(np.mean(before**2))
-    best = float(np.mean(before * now) / m)
-    floor = float(np.mean((now - best * before) ** 2))
-    chosen = np.unique(np.linspace(0, len(now) - 1, min(POINTS, len(now))).astype(int))
-    low, high = float(before.min()), float(before.max())
-    bottom, highest = float(now.min()), float(now.max())
-    top = highest + 0.25 * (highest - bottom)  # room for two lines of text above the points
+    low, high, top = float(before.min()), float(before.max()), float(now.max())
     data = {
-        "pairs": _rows(before=before[chosen].tolist(), now=now[chosen].tolist()),
-        "ends": _rows(before=[low, high]),
-        "corner": _rows(before=[low], now=[top]),
+        "pairs": _rows(before=before.tolist(), now=now.tolist(), pair=[*range(len(now))]),
+        "slopes": _rows(run=[*range(last + 1)], slope=windows.slopes.tolist()),
     }
-    pairs, ends, corner = map(alt.NamedData, data)
-
-    slope = alt.param(
-        name="slope",
+    pairs, slopes = map(alt.NamedData, data)
+    first = alt.param(
+        name="first",
         value=0,
-        bind=alt.binding_range(min=-1.2, max=1.2, step=0.01, name=text("figure.your_slope") + " "),
+        bind=alt.binding_range(min=0, max=last, step=1, name=text("figure.first_pair") + " "),
     )
     x = alt.X("before:Q", title=text("figure.before_plain"), axis=alt.Axis(tickCount=8, grid=False))
-    y = alt.Y(
-        "now:Q", title=text("figure.now_plain"), axis=alt.Axis(tickCount=6),
-        scale=alt.Scale(domain=[bottom, top], nice=True),
+    y = alt.Y("now:Q", title=text("figure.now_plain"), axis=alt.Axis(tickCount=6))
+    inside = f"datum.pair >= first && datum.pair < first + {windows.width}"
+    chosen = alt.Chart(slopes).transform_filter("datum.run == first")
+    layers = (
+        (alt.Chart(pairs).mark_circle(size=22, opacity=0.25).encode(x=x, y=y), "baseline"),
+        (
+            alt.Chart(pairs).transform_filter(inside).mark_circle(size=45, opacity=0.9)
+            .encode(x=x, y=y),
+            "truth",
+        ),
+        (
+            chosen.transform_calculate(low=f"{low!r}", high=f"{high!r}")
+            .transform_fold(["low", "high"], as_=["end", "before"])
+            .transform_calculate(now="datum.slope * datum.before")
+            .mark_line(strokeWidth=4, clip=True)
+            .encode(x=x, y=y),
+            "prediction",
+        ),
+        (
+            chosen.transform_calculate(before=f"{low!r}", now=f"{top!r}",
+                                       words=_spoken(text("figure.slope_of_run"), "datum.slope"))
+            .mark_text(align="left", baseline="top", fontSize=17, fontWeight="bold")
+            .encode(x=x, y=y, text=alt.Text("words:N")),
+            "prediction",
+        ),
     )  # fmt: skip
-    misses = colored(
-        alt.Chart(pairs)
-        .transform_calculate(line="slope * datum.before")
-        .mark_rule(strokeWidth=1, opacity=0.35, clip=True)
-        .encode(x=x, y=y, y2=alt.Y2("line:Q")),
-        "baseline",
-        style,
-    )
-    points = colored(
-        alt.Chart(pairs).mark_circle(size=30, opacity=0.55).encode(x=x, y=y), "truth", style
-    )
-    line = colored(
-        alt.Chart(ends)
-        .transform_calculate(now="slope * datum.before")
-        .mark_line(strokeWidth=4, clip=True)
-        .encode(x=x, y=y),
-        "prediction",
-        style,
-    )
-    error = f"({m!r} * (slope - ({best!r})) * (slope - ({best!r})))"
-    least_found = _spoken(text("figure.found_least"), f"{best!r}")
-    summary = f"abs(slope - ({best!r})) < 0.006 ? {least_found} : " + _spoken(
-        text("figure.above_least"), error
-    )
-    total = f"'{text('figure.your_error')} ' + format({floor!r} + {error}, '.3g')"
-    readout = colored(
-        alt.Chart(corner)
-        .transform_calculate(words=f"[{total}, {summary}]")
-        .mark_text(align="left", baseline="top", fontSize=17, fontWeight="bold", lineHeight=23)
-        .encode(x=x, y=y, text=alt.Text("words:N")),
-        "prediction",
-        style,
-    )
+    smallest, largest = windows.extremes
     # One constructor call, because Altair copies all layers at each further step.
     return alt.LayerChart(
-        layer=[misses, points, line, readout],
+        layer=[colored(chart, role, style) for chart, role in layers],
         datasets=data,
-        params=[slope.param],
+        params=[first.param],
         config=template(style),
         width="container",
         height=style.height - 70,
-        description=text("alt.by_hand", best=best, floor=floor, n=len(now)),
-    )
+        description=text("alt.slopes_by_window", n=len(now), width=windows.width, low=smallest,
+                         high=largest),
+    )  # fmt: skip
 
 
-def _rows(**columns: list[float]) -> list[dict[str, float]]:
+def _rows(**columns: list[Any]) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

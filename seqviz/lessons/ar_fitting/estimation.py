@@ -18,20 +18,35 @@ from seqviz.lessons.framework.controls import choice, on, slider, toggle, view
 from seqviz.lessons.framework.lesson import SeedExperiment, read_params
 from seqviz.lessons.framework.show import Show
 
+SLIDER_STEP = 0.01  # of the slope by hand
 ROUNDING = 1e-14  # a spread of estimates near 1 that float64 cannot resolve
 
 
 @dataclass(frozen=True)
 class FitByHandParams:
-    """Controls of the bench on the slope: none, because its slider runs in the browser."""
+    """Controls of the bench on the slope."""
+
+    view: str = view(("pairs", "runs"), "pairs")
+    slope: float = slider(-1.2, 1.2, 0.0, SLIDER_STEP, when=on(view="pairs"))
 
 
 def fit_by_hand(p: FitByHandParams, show: Show) -> None:
     _, values = studied(read_params("process", ProcessParams), show)
-    show.figure(by_hand.fit_by_hand, values)
-    start, minimum = show.run(ar.slope_errors, values, name="errors")
-    share = percent(minimum / start, 0) if minimum >= 0.01 * start else unbroken("< 1%")
-    show.note("by_hand", start=start, least=minimum, share=share)
+    if p.view == "runs":
+        windows = show.run(ar.window_slopes, values, name="windows")
+        show.figure(by_hand.slopes_by_window, values, windows)
+        smallest, largest = windows.extremes
+        best = show.run(ar.fit, values, 1, "ols", name="line").first
+        count, width = len(windows.slopes), windows.width
+        show.note("runs", count=count, width=width, smallest=smallest, largest=largest, best=best)
+        return
+    result = show.run(ar.slope_error, values, p.slope)
+    show.figure(by_hand.fit_by_hand, values, p.slope)
+    show.readouts(result, slope_mse="mse", excess="excess")
+    share, key = result.least_mse / result.mse, "by_hand"
+    if abs(p.slope - result.best) < SLIDER_STEP / 2 + 1e-9:
+        key = "by_hand_found"
+    show.note(key, result=result, share=percent(share, 0) if share >= 0.01 else unbroken("< 1%"))
 
 
 @dataclass(frozen=True)

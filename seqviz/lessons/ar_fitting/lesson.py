@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from seqviz.compute import ar_fitting as ar
 from seqviz.lessons.ar_fitting import estimation, forecast, measured_series, series, training
 from seqviz.lessons.framework.lesson import Lesson
@@ -10,13 +12,13 @@ from seqviz.lessons.framework.steps import Axis, Trace
 lesson = Lesson(
     "ar_fitting",
     code=(ar.simulate, ar.fit, ar.forecast_recursive),
-    core=("process", "by_hand", "fit", "networks"),
+    core=("by_hand", "process", "fit", "networks"),
 )
 
-process = lesson.bench("process", series.ProcessParams, leads=True)(series.process)
 fit_by_hand = lesson.bench("by_hand", estimation.FitByHandParams, after=("process",))(
     estimation.fit_by_hand
 )
+process = lesson.bench("process", series.ProcessParams, leads=True)(series.process)
 fit = lesson.bench(
     "fit", estimation.FitParams, after=("process",), replicate=estimation.class_estimates
 )(estimation.fit)
@@ -35,6 +37,18 @@ def steps_to_a_tenth(phi: float) -> float:
 
 
 lesson.exercise("memory", cases=[{"phi": phi} for phi in PHIS], answer=steps_to_a_tenth, within=0.5)
+lesson.check(
+    "variance",
+    cases=[{"phi": phi} for phi in (0.5, 0.6, 0.7, 0.8, 0.9, 0.3, 0.4, -0.5, -0.6, -0.8)],
+    answer=lambda phi: ar.stationary_variance((phi,), 1.0),
+    share=0.02,
+)
+lesson.check(
+    "correlation",
+    cases=[{"phi": p, "lag": k} for p, k in product((0.5, 0.6, 0.7, 0.8, -0.5, -0.8), (2, 3))],
+    answer=lambda phi, lag: ar.theoretical_acf((phi,), lag)[lag],
+    within=0.006,
+)
 
 # x_t = 0.9 x_{t-1} - 0.5 x_{t-2} + noise has complex roots, so the correlations oscillate.
 lesson.sketch(
@@ -42,6 +56,7 @@ lesson.sketch(
     answer=(1, 2), visible=(3, 4),
 )  # fmt: skip
 
+lesson.question("twice", "by_hand", at={"slope": 1.0}, veils=False)
 lesson.question("decay", "process", at={"phi": -0.8}, veils=False)
 lesson.question(
     "bias", "fit", at={"view": "sampling", "intercept": True},
@@ -49,6 +64,10 @@ lesson.question(
 )  # fmt: skip
 lesson.question("epochs", "networks")
 lesson.question("far", "forecast", at={"horizon": 50})
+LINE_AND_ERRORS = ["figure.your_line", "figure.misses"]
+lesson.step("by_hand", "repeat", {"view": "pairs", "slope": 1.0}, LINE_AND_ERRORS)
+lesson.step("by_hand", "rule", {"slope": 0.8}, LINE_AND_ERRORS)
+
 SAMPLE, BAND = Trace("figure.sample", "y2"), Trace("figure.band", "y2")
 FLIPPED = {"view": "correlations", "order": 1, "phi": -0.8}
 lesson.step("process", "flip", FLIPPED, [SAMPLE, Trace("figure.theory", "y2")])

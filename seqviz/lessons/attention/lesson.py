@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from seqviz.compute.attention import patterns, scaled
+from seqviz.compute.attention import masks, patterns, scaled
 from seqviz.lessons.attention import heads, interventions, worked_example
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.framework.model_controls import DEFAULT
@@ -45,6 +45,18 @@ lesson.exercise(
     cases=[dict(zip(("first", "second", "d_k"), case, strict=True)) for case in SCORES],
     answer=first_weight,
     within=0.006,
+)
+lesson.check(
+    "causal",
+    cases=[{"tokens": tokens} for tokens in (6, 8, 10, 12, 15, 16, 20, 25, 30, 40)],
+    answer=lambda tokens: masks.cells_computed("causal", tokens, True),
+    within=0.5,
+)
+lesson.check(
+    "score",
+    cases=[{"dot": dot, "d_k": d_k} for dot, d_k in product((12, 18, 30, 42), (4, 16, 64))],
+    answer=lambda dot, d_k: dot / scaled.divisor("d_k", d_k, d_k),
+    within=0.02,
 )
 
 lesson.sketch("scale", kind="curve", bench="scale", values={}, visible=(1, 3))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
-from seqviz.compute.bert_accuracy import corruption
+from seqviz.compute.bert_accuracy import corruption, counting
 from seqviz.experiments.bert_accuracy import heads
 from seqviz.lessons.bert_accuracy import attended_tokens, fine_tuning, masked_tokens, systems
 from seqviz.lessons.bert_accuracy.encoders import FILMS
@@ -54,6 +55,12 @@ def replaced(tokens: int, share: int) -> float:
     return tokens * share / 100 * 0.1
 
 
+def trained_in_head(width: int, classes: int) -> int:
+    """Return the number of trained parameters where only the classifier is trained."""
+    sizes = replace(counting.MINILM, width=width, classes=classes)
+    return counting.count(sizes, "head").trainable
+
+
 def margin(right: int, n: int) -> float:
     """Return the width of a Wilson interval in percentage points."""
     result = proportions.of(right, n)
@@ -69,6 +76,12 @@ lesson.exercise(
 
 lesson.exercise(
     "margin", cases=[{"right": right, "n": n} for right, n in JUDGED], answer=margin, share=0.02
+)
+lesson.check(
+    "classifier",
+    cases=[{"width": d, "classes": k} for d, k in product((128, 256, 384, 768), (2, 3, 5))],
+    answer=trained_in_head,
+    within=0.5,
 )
 
 lesson.sketch("rate", kind="cell", bench="search", values={})

@@ -55,6 +55,7 @@ class Exercise:
         answer: function that computes the answer.
         within: absolute tolerance.
         share: tolerance as a share of the answer; added to `within`.
+        kind: "exercise" within the lesson, "check" at its end; its texts are `<kind>.<name>`.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Exercise:
     answer: Callable[..., float]
     within: float = 0.0
     share: float = 0.0
+    kind: str = "exercise"
 
     def variant_of(self, variant: int) -> tuple[Mapping[str, Any], float, float]:
         """Return values, answer and tolerance of the k-th variant (modulo their number)."""
@@ -126,6 +128,7 @@ class Lesson:
         code: functions whose source the page shows; "module:name" is imported only then.
         benches: benches by name.
         exercises: exercises by name.
+        checks: short exercises of the questions at the end, by name.
         sketches: drawn predictions by name.
         questions: multiple-choice predictions by name.
         core: names of the benches that every reader sees; the others are folded. Empty for all.
@@ -136,6 +139,7 @@ class Lesson:
     code: tuple[Callable[..., Any] | str, ...] = ()
     benches: dict[str, Bench] = field(default_factory=dict)
     exercises: dict[str, Exercise] = field(default_factory=dict)
+    checks: dict[str, Exercise] = field(default_factory=dict)
     sketches: dict[str, DrawnPrediction] = field(default_factory=dict)
     questions: dict[str, Question] = field(default_factory=dict)
     core: tuple[str, ...] = ()
@@ -184,6 +188,21 @@ class Lesson:
         """
         self.exercises[name] = Exercise(name, **keys)
         return self.exercises[name]
+
+    def check(self, name: str, **keys: Any) -> Exercise:
+        """Declare a short exercise of the questions at the end; it has no place in the lesson.
+
+        Args:
+            name: name within the lesson, of no exercise; its texts are `check.<name>`.
+            **keys: attributes of `Exercise`.
+        """
+        self.checks[name] = Exercise(name, **keys, kind="check")
+        return self.checks[name]
+
+    @property
+    def quiz(self) -> dict[str, Exercise]:
+        """Exercises and checks by name; the questions at the end are drawn from them."""
+        return {**self.exercises, **self.checks}
 
     def sketch(self, name: str, **keys: Any) -> DrawnPrediction:
         """Declare a drawn prediction.

@@ -19,6 +19,7 @@ from seqviz.lessons.framework.controls import Control, TextInput, controls
 from seqviz.lessons.framework.lesson import Bench
 
 HOME = "home"  # location of a page outside the lessons
+MAX_NOTE_CHARS = 200  # as in the browser (`bench/bookmark_storage.js`)
 
 
 @cache
@@ -78,16 +79,17 @@ def validate_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
 
     Settings that no control accepts are dropped, because the teacher could read them in the address
     bar. A "send" gets `text_keys`, the keys of those settings that are texts; an unknown bench
-    becomes "". A "text" has one text for the input `key`: of `values` it keeps the settings of that
-    input's bench that are not texts, and `bench` becomes that bench.
+    becomes ""; its note, if any, keeps its visible characters. A "text" has one text for the input
+    `key`: of `values` it keeps the settings of that input's bench that are not texts, and `bench`
+    becomes that bench.
 
     Args:
         message: a message of a participant, as the `Room` methods take it. Without a lesson (str)
             or without values (dict) it is returned unchanged as well.
 
     Raises:
-        UserError: "long_text" for a text over the limit of its input; "bad" for an unknown lesson
-            or text input.
+        UserError: "long_text" for a text over the limit of its input, or a long note; "bad" for an
+            unknown lesson or text input.
     """
     kind, slug, values = message.get("kind"), message.get("lesson"), message.get("values")
     if kind not in ("send", "text") or not isinstance(slug, str) or not isinstance(values, dict):
@@ -103,6 +105,9 @@ def validate_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
         if slug and not _is_lesson(slug):
             raise UserError("bad", "There is no such lesson.")
         bench = message.get("bench")
+        note = message.get("note")
+        if isinstance(note, str):
+            message = {**message, "note": _note(note)}
         known_bench = "" if isinstance(bench, str) and bench not in _benches(slug) else bench
         return {
             **message,
@@ -122,6 +127,13 @@ def validate_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
         "bench": start.split(".")[1],
         "values": {k: v for k, v in retained.items() if k.startswith(start) and k not in texts},
     }
+
+
+def _note(text: str) -> str:
+    visible = strip_invisible(text).strip()
+    if len(visible) > MAX_NOTE_CHARS:
+        raise UserError("long_text", f"At most {MAX_NOTE_CHARS} characters.", most=MAX_NOTE_CHARS)
+    return visible
 
 
 def _takes(control: Control | None, text: object) -> bool:

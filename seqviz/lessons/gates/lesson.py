@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from seqviz.compute.gates import activations, observation
+from itertools import product
+
+import numpy as np
+
+from seqviz.compute.gates import activations, counting, observation
 from seqviz.compute.recurrent import run as run_cell
+from seqviz.compute.recurrent.cells import sigmoid
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.framework.steps import Axis, Trace
 from seqviz.lessons.gates import changed_cells, gate_temperature, tiny_training, trained_network
@@ -34,6 +39,18 @@ lesson.exercise(
     cases=[{"gate": gate} for gate in GATES],
     answer=activations.time_constant,
     share=0.05,
+)
+lesson.check(
+    "lstm",
+    cases=[{"inputs": i, "hidden": h} for i, h in product((1, 4, 6, 10), (5, 8, 20))],
+    answer=lambda inputs, hidden: counting.by_formula("lstm", inputs, hidden).total,
+    within=0.5,
+)
+lesson.check(
+    "temperature",
+    cases=[{"a": a, "temperature": t} for a, t in product((1, 2, 3, -1, -2), (0.5, 2, 4))],
+    answer=lambda a, temperature: sigmoid(np.array([a / temperature]))[0],
+    within=0.006,
 )
 
 lesson.question("quotes", "meaning")

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from itertools import product
 
+import numpy as np
+
+from seqviz.compute.gpt.draw import probabilities
 from seqviz.compute.gpt.filtered import filtered
+from seqviz.compute.gpt.filters import Chain, count_kept
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.framework.steps import Axis
 from seqviz.lessons.gpt import generation, next_token
@@ -29,6 +33,22 @@ again = lesson.bench("again", generation.AgainParams)(generation.again)
 shots = lesson.bench("shots", generation.ShotsParams)(generation.shots)
 cost = lesson.bench("cost", generation.CostParams)(generation.cost)
 
+PERCENTS = ("50, 20, 15, 10, 5", "40, 30, 20, 10", "30, 30, 20, 15, 5", "60, 30, 10")
+
+
+def ratio_at(ratio: float, temperature: float) -> float:
+    """Return the ratio of two probabilities at a temperature, given that at 1."""
+    scores = Chain(temperature=float(temperature))(np.log([ratio, 1.0]), ())
+    first, second = probabilities(scores)
+    return float(first / second)
+
+
+def count_in_nucleus(percents: str, top_p: int) -> int:
+    """Return how many of the tokens with these probabilities top-p keeps; all in percent."""
+    scores = np.log([float(part) for part in percents.split(", ")])
+    return count_kept(Chain(top_p=top_p / 100)(scores, ()))
+
+
 # Tokens of the prompt, tokens written.
 LENGTHS = (
     (5, 20), (10, 10), (8, 4), (20, 5), (3, 12), *product((4, 6, 12, 30), (6, 8, 15))
@@ -38,6 +58,18 @@ lesson.exercise(
     "readings",
     cases=[{"prompt": prompt, "written": count} for prompt, count in LENGTHS],
     answer=generation.read_anew,
+    within=0.5,
+)
+lesson.check(
+    "ratio",
+    cases=[{"ratio": r, "temperature": t} for r, t in product((4, 9, 16, 2), (0.5, 2, 4))],
+    answer=ratio_at,
+    share=0.02,
+)
+lesson.check(
+    "nucleus",
+    cases=[{"percents": text, "top_p": p} for text, p in product(PERCENTS, (55, 75, 92))],
+    answer=count_in_nucleus,
     within=0.5,
 )
 

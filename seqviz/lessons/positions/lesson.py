@@ -44,6 +44,18 @@ lesson.exercise(
     answer=wavelength,
     share=0.02,
 )
+lesson.check(
+    "alibi",
+    cases=[{"heads": heads, "head": head} for heads, head in product((4, 8, 16), (1, 2, 3, 4))],
+    answer=lambda heads, head: relative.alibi_slopes(heads)[head - 1],
+    share=0.02,
+)
+lesson.check(
+    "rotation",
+    cases=[{"d_k": d_k, "offset": k} for d_k, k in product((4, 8), (1, 3, 5, 10, 20))],
+    answer=lambda d_k, offset: math.degrees(offset * rotary.frequencies(d_k)[1]),
+    share=0.02,
+)
 
 lesson.question("mask", "effect", at={"causal": True}, veils=False)
 lesson.question("binary", "simple")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from seqviz.compute.recurrent.costs.counting import stacked_bidirectional
+from seqviz.compute.recurrent.costs.counting import NetworkSizes, by_formula, stacked_bidirectional
+from seqviz.compute.recurrent.costs.counting import bill as count_bill
 from seqviz.compute.recurrent.wirings.influence import jacobian
 from seqviz.compute.recurrent.wirings.step import run
 from seqviz.lessons.framework.lesson import Lesson
@@ -39,6 +40,22 @@ lesson.exercise(
         {"inputs": inputs, "hidden": hidden, "layers": layers} for inputs, hidden, layers in SIZES
     ],
     answer=stacked_bidirectional,
+    within=0.5,
+)
+lesson.check(
+    "gru",
+    cases=[{"inputs": i, "hidden": h} for i, h in product((1, 3, 5, 10), (4, 8, 20))],
+    answer=lambda inputs, hidden: by_formula("gru", NetworkSizes(inputs, hidden)),
+    within=0.5,
+)
+lesson.check(
+    "unshared",
+    cases=[
+        {"inputs": i, "hidden": h, "steps": t} for i, h, t in product((1, 2), (4, 6), (10, 50, 100))
+    ],
+    answer=lambda inputs, hidden, steps: count_bill(
+        NetworkSizes(inputs, hidden, outputs=0), steps
+    ).unshared("rnn"),
     within=0.5,
 )
 

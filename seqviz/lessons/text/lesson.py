@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from itertools import product
 
+from seqviz.compute.text.tokenization.cut import single_bytes
 from seqviz.compute.text.tokenization.merges import learn
+from seqviz.compute.text.vectors.windows import training_pairs
 from seqviz.compute.text.windows.cutting import count_windows
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.framework.steps import Trace
@@ -23,6 +25,18 @@ reading = lesson.bench("reading", vectors.ReadingParams)(vectors.reading)
 neighbors = lesson.bench("neighbors", vectors.NeighborsParams)(vectors.neighbors)
 windows = lesson.bench("windows", training_windows.WindowsOfTextParams)(training_windows.windows)
 
+# Signs of one, two and three bytes.
+WRITTEN = (
+    "GPT 模型", "café", "π ≈ 3.14", "你好，世界", "BERT 与 RNN", "naïve", "8 点", "100 元", "σ = 2",
+    "第 7 课", "词元 token", "今天很好",
+)  # fmt: skip
+
+
+def count_pairs(words: int, window: int) -> int:
+    """Return the number of skip-gram pairs of so many words."""
+    return len(training_pairs([""] * words, window, "skipgram").pairs)
+
+
 SIZES = (
     (36, 5, 2), (50, 6, 0), (41, 4, 3), (100, 9, 7), (64, 7, 1),
     *product((45, 58, 72, 90), (4, 8), (0, 3)),
@@ -32,6 +46,16 @@ lesson.exercise(
     "windows",
     cases=[{"length": length, "steps": steps, "offset": offset} for length, steps, offset in SIZES],
     answer=count_windows,
+    within=0.5,
+)
+lesson.check(
+    "bytes", cases=[{"text": text} for text in WRITTEN],
+    answer=lambda text: len(single_bytes(text).ids), within=0.5,
+)  # fmt: skip
+lesson.check(
+    "pairs",
+    cases=[{"words": words, "window": w} for words, w in product((6, 8, 10, 12, 15), (1, 2, 3))],
+    answer=count_pairs,
     within=0.5,
 )
 

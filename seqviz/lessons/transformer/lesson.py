@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from itertools import product
 
+import numpy as np
+
+from seqviz.compute.transformer import masking, normalization
 from seqviz.experiments.transformer import functional
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.framework.steps import Cell, Trace
@@ -51,6 +54,24 @@ lesson.exercise(
     answer=layer_parameters,
     within=0.5,
 )
+lesson.check(
+    "norm",
+    cases=[{"first": a, "second": a + 2 * s, "third": a + s, "fourth": a + s * k}
+           for a, s, k in product((1, 2, 5), (1, 2), (3, 5))],
+    answer=lambda first, second, third, fourth: normalization.normalize(
+        np.array([[[first, second, third, fourth]]], float), eps=1e-12
+    ).values[0, 0, 0],
+    within=0.02,
+)  # fmt: skip
+lesson.check(
+    "masked",
+    cases=[{"first": a, "second": b, "third": c}
+           for a, b, c in product((1, 2, 3), (0, 2), (4, 5))],
+    answer=lambda first, second, third: masking.masked(
+        ", ".join([f"{first} {second} {third}"] * 3), "token", hidden=3
+    ).weights[0, 0, 0],
+    within=0.006,
+)  # fmt: skip
 
 ROW = [Cell(feature, 1, ("x2", "y2")) for feature in (1, 2, 3)]
 COLUMN = [Cell(1, word, ("x2", "y2")) for word in (1, 2, 3, 4)]

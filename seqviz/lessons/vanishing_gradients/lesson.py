@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from seqviz.compute import vanishing_gradients
 from seqviz.compute.vanishing_gradients import GradientExperiment
 from seqviz.lessons.framework.lesson import Lesson
@@ -33,6 +35,12 @@ def horizon(gain: float) -> float:
     ).horizon
 
 
+def arriving(gain: float, steps: int) -> float:
+    """Return the share of the error that arrives so many steps back in an orthogonal network."""
+    experiment = GradientExperiment("linear", steps + 1, 8, "orthogonal", gain)
+    return float(10 ** vanishing_gradients.reach(experiment).arrived[0])
+
+
 GAINS = (0.9, 0.8, 0.95, 0.7, 0.5, 0.4, 0.55, 0.6, 0.65, 0.75, 0.85, 0.88, 0.92, 0.94, 0.96, 0.97)
 
 lesson.exercise(
@@ -40,6 +48,18 @@ lesson.exercise(
     cases=[{"gain": gain} for gain in GAINS],
     answer=horizon,
     within=0.5,
+)
+lesson.check(
+    "share",
+    cases=[{"gain": g, "steps": k} for g, k in product((0.9, 0.8, 0.95, 0.7), (5, 10, 20))],
+    answer=lambda gain, steps: 100 * arriving(gain, steps),
+    share=0.03,
+)
+lesson.check(
+    "growth",
+    cases=[{"gain": g, "steps": k} for g, k in product((1.05, 1.1, 1.2, 1.3), (10, 20, 30))],
+    answer=lambda gain, steps: arriving(gain, steps),
+    share=0.03,
 )
 
 # With a gain above 1 the linear network explodes; the tanh network with the same matrix vanishes.

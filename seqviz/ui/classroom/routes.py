@@ -498,7 +498,7 @@ async def _teachers(request: Request) -> Room:
 
 @_told
 async def sent(request: Request) -> Response:
-    """Respond to the teacher with a submission: {"lesson", "bench", "values", "text_keys"}.
+    """Respond to the teacher with a submission: a location, "text_keys" and "note".
 
     The event stream has only its number, because the values may be long.
     """
@@ -506,7 +506,7 @@ async def sent(request: Request) -> Response:
     result = room.sent.get(request.path_params["number"])
     if result is None:
         raise UserError("bad", "This was thrown away.")
-    answer = {**result.location, "text_keys": result.text_keys}
+    answer = {**result.location, "text_keys": result.text_keys, "note": result.note}
     if deprecated_http.is_deprecated(request.scope):
         answer = deprecated_http.deprecated_answer(answer)
     return JSONResponse(answer)

@@ -1,4 +1,4 @@
-"""Lazy rendering: the first bench at once, others when the reader scrolls near them.
+"""Lazy rendering: the first bench and those it depends on at once, others when they are near.
 
 Half of the work of opening a lesson, and half of a session's memory, went into benches below the
 fold and in closed cards, which many readers never reach. The browser reports which benches are near
@@ -6,6 +6,8 @@ fold and in closed cards, which many readers never reach. The browser reports wh
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -31,15 +33,16 @@ class LazyBenches:
         self._slug = slug
         self._begun = False
 
-    def register(self, name: str) -> None:
-        """Register a bench; the first one is marked as reached.
+    def register(self, name: str, after: Sequence[str] = ()) -> None:
+        """Register a bench; the first one is marked as reached, with those that it depends on.
 
         Args:
             name: of the bench.
+            after: names of the benches that it depends on; they are close by on the page.
         """
         if not self._begun:
             self._begun = True
-            self.mark_visible([name])
+            self.mark_visible([name, *after])
 
     def mark_visible(self, names: list[str]) -> None:
         """Render these benches from now on, while the reader stays in this lesson."""

@@ -193,7 +193,7 @@ class PageLesson:
         """Place a declared bench: its figure and controls, or a placeholder until it is near."""
         bench = self.declared.benches[name]
         self.placed.append(name)
-        self.lazy.register(name)
+        self.lazy.register(name, bench.after)
         if name in (self.declared.core or self.declared.benches):
             self._add_chapter(bench)
 

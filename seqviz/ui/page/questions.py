@@ -156,7 +156,7 @@ def _lights(
 
 def posed(slug: str, name: str, variant: int) -> tuple[Mapping[str, object], float, float]:
     """Return a variant of an exercise; its arguments are names, so the result can be cached."""
-    exercise: Exercise = getattr(lessons, slug).lesson.exercises[name]
+    exercise: Exercise = getattr(lessons, slug).lesson.quiz[name]
     return exercise.variant_of(variant)
 
 
@@ -198,7 +198,7 @@ def pose(
     Returns:
         Whether the answer is right; None without one.
     """
-    text, position = words.text, f"{words.slug}.exercise.{exercise.name}"
+    text, position = words.text, f"{words.slug}.{exercise.kind}.{exercise.name}"
     try:
         values, answer, tolerance = cached(posed)(words.slug, exercise.name, variant).result
     except ValueError as refusal:

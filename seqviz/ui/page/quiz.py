@@ -61,7 +61,7 @@ def start(declared: Lesson, key: str) -> None:
         for name, exercise in declared.exercises.items()
     }
     seed = int(np.random.default_rng().integers(2**32))
-    deck = draw(declared.exercises, seed, on_screen.union(before.questions if before else ()))
+    deck = draw(declared.quiz, seed, on_screen.union(before.questions if before else ()))
     st.session_state[f"_{key}"] = Round(before.number + 1 if before else 0, deck)
 
 
@@ -84,7 +84,7 @@ def show_round(words: LessonWords, key: str, declared: Lesson) -> None:
         return
     name, variant = current.questions[current.position]
     is_right = questions.pose(
-        words, f"{key}.{current.number}.{current.position}", declared.exercises[name], variant,
+        words, f"{key}.{current.number}.{current.position}", declared.quiz[name], variant,
         text("quiz.place", place=current.position + 1, of=count),
     )  # fmt: skip
     if is_right is None:

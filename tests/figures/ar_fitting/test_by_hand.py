@@ -1,161 +1,131 @@
-"""The line fitted by hand: the error that the browser computes is the mean squared error."""
+"""The line fitted by hand: its errors in the figure, and runs of pairs that Vega draws."""
 
 from __future__ import annotations
 
 import json
-import re
 
 import numpy as np
 import pytest
 
 from seqviz.compute import ar_fitting as ar
 from seqviz.core.i18n import LANGUAGES, Text
-from seqviz.figures.ar_fitting.by_hand import POINTS, fit_by_hand
+from seqviz.figures.ar_fitting.by_hand import POINTS, fit_by_hand, slopes_by_window
 from seqviz.plotting.style import LIVE, ROLES, Style
 from seqviz.plotting.table import table
 from tests.figures.sample_series import PATH
 
-
-def mse(values: np.ndarray, slope: float) -> float:
-    return float(np.mean((values[1:] - slope * values[:-1]) ** 2))
+WINDOWS = ar.window_slopes(PATH.values)
 
 
-def best(values: np.ndarray) -> float:
-    """The slope with the least error."""
-    return float(values[1:] @ values[:-1] / (values[:-1] @ values[:-1]))
+def parts(values: np.ndarray, slope: float, style: Style | None = None) -> list[dict]:
+    """The errors, the pairs and the line."""
+    return list(fit_by_hand(values, slope, style or Style()).traces)
 
 
-def spec(values=PATH.values, style: Style | None = None) -> dict:
-    return fit_by_hand(values, style or Style()).to_dict()
+def spec(style: Style | None = None) -> dict:
+    return slopes_by_window(PATH.values, WINDOWS, style or Style()).to_dict()
 
 
-def layer(chart: dict, mark: str) -> dict:
-    (result,) = (part for part in chart["layer"] if part["mark"]["type"] == mark)
-    return result
-
-
-def data(chart: dict, mark: str) -> list[dict]:
-    return chart["datasets"][layer(chart, mark)["data"]["name"]]
-
-
-def calculated(chart: dict, mark: str, name: str) -> str:
-    (step,) = (t for t in layer(chart, mark)["transform"] if t.get("as") == name)
+def calculated(layer: dict, name: str) -> str:
+    (step,) = (t for t in layer["transform"] if t.get("as") == name)
     return step["calculate"]
 
 
-def words(chart: dict) -> str:
-    """The expression of the read-out: `[total, what it means]`."""
-    return calculated(chart, "text", "words")
+@pytest.mark.parametrize("slope", [-1.2, 0.0, 0.47])
+def test_fit_by_hand_draws_error_of_every_pair(slope):
+    errors, points, line = parts(PATH.values, slope)
+    np.testing.assert_array_equal(points["x"], PATH.values[:-1])
+    np.testing.assert_array_equal(points["y"], PATH.values[1:])
+    ends = np.asarray(errors["y"]).reshape(-1, 3)
+    np.testing.assert_allclose(ends[:, [0, 2]].T, [slope * np.asarray(errors["x"])[::3]] * 2)
+    assert (np.diff(errors["x"]) >= 0).all()  # from pair to pair it runs along the line
+    mse = float(np.mean((ends[:, 0] - ends[:, 1]) ** 2))
+    assert mse == pytest.approx(ar.slope_error(PATH.values, slope).mse)
+    np.testing.assert_allclose(line["y"], slope * np.asarray(line["x"]))
+    assert list(line["x"]) == [PATH.values[:-1].min(), PATH.values[:-1].max()]
 
 
-def formatted(expression: str, slope: float) -> list[float]:
-    """Every number that the expression formats, computed for a slope."""
-    result = re.findall(r"format\((.+?), '\.3g'\)", expression)
-    # Vega's arithmetic on numbers is Python's; nothing but numbers and the slope is in there.
-    assert all(re.fullmatch(r"[-+*() .\de]*(?:slope[-+*() .\de]*)*", part) for part in result), (
-        result
-    )
-    return [float(eval(part, {"__builtins__": {}}, {"slope": slope})) for part in result]
-
-
-def test_fit_by_hand_binds_slope_to_slider():
-    (param,) = spec()["params"]
-    bound = {"input": "range", "min": -1.2, "max": 1.2, "step": 0.01}
-    assert param["name"] == "slope"
-    assert bound.items() <= param["bind"].items()
-    assert -1.2 <= param["value"] <= 1.2
-
-
-@pytest.mark.parametrize(
-    "values",
-    [PATH.values, ar.simulate((0.95,), 3.0, n=5000, seed=9).values, PATH.values[:40] + 7.0],
-    ids=["AR(2)", "long", "not centered"],
-)
-def test_fit_by_hand_readout_computes_mse(values):
-    """Of all pairs, drawn or not: the parabola is exact, so only rounding may differ."""
-    chart = spec(values)
-    for slope in (-1.2, -0.5, 0.0, 0.3, 0.47, 1.2):
-        total, minimum, above = formatted(words(chart), slope)
-        assert total == pytest.approx(mse(values, slope), rel=1e-10)
-        assert minimum == pytest.approx(best(values), rel=1e-12)
-        expected = mse(values, slope) - mse(values, best(values))
-        assert above == pytest.approx(expected, rel=1e-6, abs=1e-9)
-
-
-def test_fit_by_hand_minimum_is_reachable_by_slider_step():
-    """Some stop of the slider says "you found it": its step is not wider than the goal."""
-    for seed in range(5):
-        expression = words(spec(ar.simulate((0.6,), n=100, seed=seed).values))
-        (minimum,) = re.findall(r"abs\(slope - \((.+?)\)\)", expression)
-        (width,) = re.findall(r"< ([\d.]+) \?", expression)
-        stops = np.arange(-120, 121) / 100
-        assert 1 <= (np.abs(stops - float(minimum)) < float(width)).sum() <= 2
-
-
-def test_fit_by_hand_draws_series_pairs_and_lists_them_in_table():
-    points, pairs = data(spec(), "circle"), [*zip(PATH.values[:-1], PATH.values[1:], strict=True)]
-    assert [(p["before"], p["now"]) for p in points] == pairs
-    assert data(spec(), "rule") == points
-    numbers = table(fit_by_hand(PATH.values)).select_dtypes("number").to_numpy()
-    assert set(pairs) <= {tuple(row) for row in numbers[:, :2].tolist()}
+def test_fit_by_hand_keeps_axes_while_line_turns():
+    first, second = (fit_by_hand(PATH.values, slope).page for slope in (0.0, 1.2))
+    assert first["yaxis"]["range"] == second["yaxis"]["range"]
+    low, high = first["yaxis"]["range"]
+    assert low < PATH.values[1:].min() < PATH.values[1:].max() < high
 
 
 def test_fit_by_hand_thins_many_pairs_evenly():
     values = ar.simulate((0.5,), n=5000, seed=1).values
-    points = data(spec(values), "circle")
-    assert len(points) == POINTS
-    indices = [values[:-1].tolist().index(p["before"]) for p in points]
+    errors, points, _ = parts(values, 0.2)
+    assert len(points["x"]) == POINTS == len(errors["y"]) // 3
+    indices = [values[:-1].tolist().index(x) for x in points["x"]]
     assert (indices[0], indices[-1]) == (0, 4998)
     assert set(np.diff(indices)) == {12, 13}
-    assert [p["now"] for p in points] == [values[position + 1] for position in indices]
-
-
-def test_fit_by_hand_line_spans_data_through_origin():
-    chart = spec()
-    assert calculated(chart, "line", "now") == "slope * datum.before"
-    ends = [row["before"] for row in data(chart, "line")]
-    assert ends == [PATH.values[:-1].min(), PATH.values[:-1].max()]
-    assert calculated(chart, "rule", "line") == "slope * datum.before"
-    assert layer(chart, "rule")["encoding"]["y2"]["field"] == "line"
+    assert list(points["y"]) == [values[position + 1] for position in indices]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_fit_by_hand_translates_labels_and_description(lang):
-    chart, text = spec(style=Style(lang=lang)), Text(lang)
-    for part in chart["layer"]:
-        assert part["encoding"]["x"]["title"] == text("figure.before_plain")
-        assert part["encoding"]["y"]["title"] == text("figure.now_plain")
-    assert text("figure.your_slope") in chart["params"][0]["bind"]["name"]
-    assert text("figure.your_error") in words(chart)
-    assert words(chart).count("'") % 2 == 0
-    minimum = best(PATH.values)
-    assert chart["description"] == text(
-        "alt.by_hand", best=minimum, floor=mse(PATH.values, minimum), n=199
-    )
+def test_fit_by_hand_translates_names_and_description(lang):
+    text = Text(lang)
+    figure = fit_by_hand(PATH.values, 0.3, Style(lang=lang))
+    names = [trace["name"] for trace in figure.traces]
+    assert names == [text(f"figure.{key}") for key in ("misses", "pairs", "your_line")]
+    mse = ar.slope_error(PATH.values, 0.3).mse
+    assert figure.alt == text("alt.by_hand", n=199, slope=0.3, mse=mse)
 
 
-def test_fit_by_hand_live_colors_use_role_scale():
+def test_slopes_by_window_binds_first_pair_to_slider():
+    (param,) = spec()["params"]
+    bound = {"input": "range", "min": 0, "max": len(WINDOWS.slopes) - 1, "step": 1}
+    assert param["name"] == "first"
+    assert bound.items() <= param["bind"].items()
+
+
+def test_slopes_by_window_filters_pairs_of_the_run_and_reads_its_slope():
+    chart = spec()
+    everything, chosen, line, words = chart["layer"]
+    assert "transform" not in everything or len(everything["transform"]) == 1  # its color
+    assert chosen["transform"][0]["filter"] == f"datum.pair >= first && datum.pair < first + {50}"
+    for layer in (line, words):
+        assert layer["transform"][0]["filter"] == "datum.run == first"
+    assert calculated(line, "now") == "datum.slope * datum.before"
+    slopes = chart["datasets"][line["data"]["name"]]
+    assert [row["slope"] for row in slopes] == WINDOWS.slopes.tolist()
+    assert [row["run"] for row in slopes] == [*range(len(WINDOWS.slopes))]
+
+
+def test_slopes_by_window_lists_pairs_in_table():
+    numbers = table(slopes_by_window(PATH.values, WINDOWS))[["before", "now"]].to_numpy()
+    np.testing.assert_array_equal(numbers, np.stack([PATH.values[:-1], PATH.values[1:]], axis=1))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_slopes_by_window_translates_labels_and_description(lang):
+    chart, text = spec(Style(lang=lang)), Text(lang)
+    for layer in chart["layer"]:
+        assert layer["encoding"]["x"]["title"] == text("figure.before_plain")
+        assert layer["encoding"]["y"]["title"] == text("figure.now_plain")
+    assert text("figure.first_pair") in chart["params"][0]["bind"]["name"]
+    assert calculated(chart["layer"][3], "words").count("'") % 2 == 0
+    low, high = WINDOWS.extremes
+    alt = text("alt.slopes_by_window", n=199, width=50, low=low, high=high)
+    assert chart["description"] == alt
+
+
+def test_slopes_by_window_live_colors_use_role_scale():
     """Streamlit gives Vega the theme's ten colors as a range: the domain has their order."""
-    chart = spec(style=Style(LIVE))
-    for mark, role in (("circle", "truth"), ("line", "prediction"), ("rule", "baseline")):
-        assert layer(chart, mark)["encoding"]["color"]["scale"]["domain"] == list(ROLES)
-        assert calculated(chart, mark, "role") == f"'{role}'"
+    chart = spec(Style(LIVE))
+    roles = ("baseline", "truth", "prediction", "prediction")
+    for layer, role in zip(chart["layer"], roles, strict=True):
+        assert layer["encoding"]["color"]["scale"]["domain"] == list(ROLES)
+        assert calculated(layer, "role") == f"'{role}'"
     assert "#0000" not in json.dumps(chart["layer"])
 
 
-def test_fit_by_hand_renders_error_with_vega():
-    """Vega-Lite compiles the chart and paints the read-out of a slope."""
+def test_slopes_by_window_is_drawn_by_vega():
+    """Vega-Lite compiles the chart and writes the slope of the run that the slider chooses."""
     vega = pytest.importorskip("vl_convert")
     chart = spec()
-    chart["params"][0]["value"] = 0.25
+    chart["params"][0]["value"] = 37
     chart["width"] = 500
-    assert f"{mse(PATH.values, 0.25):#.3g}" in vega.vegalite_to_svg(chart)
-
-
-def test_fit_by_hand_places_readout_above_points():
-    """Also where the points fall from the left: the top of the axis is that of the words."""
-    falling = ar.simulate((-0.8,), n=500, seed=1).values
-    chart = fit_by_hand(falling).to_dict()
-    (corner,) = chart["datasets"]["corner"]
-    _, top = layer(chart, "text")["encoding"]["y"]["scale"]["domain"]
-    assert corner["now"] == top > falling[1:].max() + 0.24 * np.ptp(falling[1:])
+    drawn = vega.vegalite_to_svg(chart)
+    assert f"{WINDOWS.slopes[37]:#.3g}" in drawn
+    assert f"{WINDOWS.slopes[0]:#.3g}" not in drawn

@@ -47,6 +47,20 @@ def traces(figure):
     return {trace["name"]: trace for trace in reversed(figure.traces)}  # the first of a name
 
 
+def test_twice_answer_is_four_times():
+    """On both sides of the best slope, for every distance; the read-out says the same."""
+    for phi in (0.8, -0.5):
+        values = ar.simulate((phi,), n=500, seed=1).values
+        best = ar.fit(values, 1, "ols").first
+        for distance in (0.1, -0.1, 0.25):
+            near, far = (ar.slope_error(values, best + k * distance) for k in (1, 2))
+            assert far.mse - far.least_mse == pytest.approx(4 * (near.mse - near.least_mse))
+            assert far.excess == pytest.approx(4 * near.excess)
+    near, far = (read("by_hand", "excess", slope=0.771 - k * 0.2) for k in (1, 2))
+    assert far == pytest.approx(4 * near, rel=0.02)
+    assert right("twice") == "It becomes four times as large"
+
+
 def test_decay_answer_alternates_in_sign():
     """From 0.8 to -0.8 the theoretical ACF changes its sign at odd lags, and nothing else."""
     acf = [np.array(traces(run("process", phi=phi).figure)["theory"]["y"]) for phi in (0.8, -0.8)]
@@ -139,6 +153,10 @@ SAYS = (
     ("by_hand", {"process__phi": 0.0}, ("100%",)),
     ("by_hand", {}, ("41%",)),
     ("by_hand", {"process__phi": 1.2}, ("any slope is 0.80", unbroken("< 1% of that"))),
+    ("by_hand", {"slope": 0.77}, ("Found: no slope", unbroken("φ̂ = 0.771"))),
+    ("by_hand", {"slope": 0.76}, ("smallest error of any slope is 0.980",)),
+    ("by_hand", {"view": "runs"}, ("In 450 runs of 50", "between 0.54 and 0.92")),
+    ("by_hand", {"view": "runs", "process__n": 50}, ("In 26 runs of 24",)),
     ("fit", {}, ("4 of 4 intervals",)),
     ("fit", {"methods": ("ols",)}, (unbroken("OLS: the interval contains the true φ₁ = 0.800"),)),
     ("fit", {"methods": ("ols",), "process__order": 3, "same": False}, ("misses the true",)),
@@ -257,6 +275,23 @@ def test_slope_errors_minimum_matches_ols():
         residuals = values[1:] - ar.fit(values, 1, "ols").first * values[:-1]
         assert start == pytest.approx((values[1:] ** 2).mean())
         assert minimum == pytest.approx((residuals**2).mean(), rel=1e-6)
+
+
+def test_slope_found_at_one_stop_of_slider_only():
+    for seed in range(3):
+        stops = np.arange(40, 121) / 100
+        notes = [run("by_hand", slope=slope, process__seed=seed).notes[0] for slope in stops]
+        assert sum("Found" in note for note in notes) == 1
+
+
+def test_window_slopes_match_fit_of_each_run():
+    values = ar.simulate((0.8,), n=120, seed=3).values
+    windows = ar.window_slopes(values, 30)
+    assert len(windows.slopes) == 119 - 30 + 1
+    for start in (0, 17, 89):
+        run_of_pairs = values[start : start + 31]
+        assert windows.slopes[start] == pytest.approx(ar.fit(run_of_pairs, 1, "ols").first)
+    assert windows.extremes == (windows.slopes.min(), windows.slopes.max())
 
 
 def test_parameters_readout_counts_line_with_intercept():

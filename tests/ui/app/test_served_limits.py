@@ -83,8 +83,8 @@ def test_queue_notice_repeats_until_figure_is_drawn():
             async with ProtocolClient(server.url, "ar_fitting") as student:
                 await student.open()
                 student.said.clear()
-                await student.scroll("by_hand")
-                assert "ar.by_hand.data" in student.widgets
+                await student.scroll("fit")
+                assert "ar.fit.data" in student.widgets
                 return student.said, student.errors
 
         payload, errors = run_async(lesson())

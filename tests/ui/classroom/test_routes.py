@@ -427,12 +427,13 @@ def test_stream_throttles_only_seat_that_reconnects_rapidly(client, opened):
 def test_submission_is_readable_by_teacher_only(client, opened):
     code, seat = opened["code"], join(client, opened["code"])["seat"]
     values = {"ga.watch.step": "3"}
-    payload = {"kind": "send", "lesson": "gates", "bench": "watch", "values": values}
+    place = {"lesson": "gates", "bench": "watch", "values": values}
+    payload = {"kind": "send", **place, "note": "Why?"}
     assert say(client, code, payload, seat=seat).status_code == 204
     path = f"/room/{code}/submissions/1"
     assert client.get(path, headers={SEAT: seat}).status_code == 403
     result = client.get(path, headers={TEACHER: opened["token"]})
-    assert result.json() == {"lesson": "gates", "bench": "watch", "values": values, "text_keys": []}
+    assert result.json() == {**place, "text_keys": [], "note": "Why?"}
     missing = client.get(f"/room/{code}/submissions/2", headers={TEACHER: opened["token"]})
     assert missing.status_code == 400
 

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from seqviz.compute import ar_fitting as ar
 from seqviz.core.i18n import LANGUAGES
-from seqviz.figures.ar_fitting.by_hand import fit_by_hand
+from seqviz.figures.ar_fitting.by_hand import slopes_by_window
 from seqviz.figures.ar_fitting.series import series_and_correlations
 from seqviz.plotting import axes, scales
 from seqviz.plotting.sheet import Sheet
@@ -31,7 +31,7 @@ def charts(lang):
     style = Style(LIVE, lang)
     return [
         series_and_correlations(PATH.values, FOUND, style=style),
-        fit_by_hand(PATH.values, style),
+        slopes_by_window(PATH.values, ar.window_slopes(PATH.values), style),
     ]
 
 

@@ -65,6 +65,12 @@ def test_lazy_loading_draws_first_bench_immediately(waiting):
     assert not app.exception
 
 
+def test_lazy_loading_draws_first_bench_with_those_it_depends_on(waiting):
+    app = opened("ar_fitting")
+    assert drawn(app, "ar") == ["ar.by_hand.chart", "ar.process.chart"]
+    assert not app.exception
+
+
 def test_lazy_loading_draws_first_bench_beside_linked_card(waiting):
     app = opened("bert_accuracy", **{"ba__part": "weights"})
     assert not app.exception
