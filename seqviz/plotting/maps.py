@@ -20,6 +20,11 @@ _NONE = "rgba(0,0,0,0)"
 Point = tuple[float, float]
 
 
+def head_size(width: float) -> float:
+    """Return the head of an arrow as a multiple of its width; a wide shaft needs little more."""
+    return max(0.45, (3.2 + 0.75 * width) / (2.2 * width))
+
+
 class Map:
     """Diagram on a panel with hidden axes of one unit per row.
 
@@ -85,7 +90,7 @@ class Map:
             size: font size in pixels.
         """
         low, high = y - height / 2, y + height / 2
-        line = self._place(number, (*x, low, high), label, self.palette.baseline, 1.2)
+        line = self.declare(number, (*x, low, high), label, self.palette.baseline, 1.2)
         self.panel.rectangle(x, (low, high), self.palette.baseline, line=line,
                              fillcolor=self.palette.band, layer="below")  # fmt: skip
         filled = x[0] + min(max(share, 0.0), 1.0) * (x[1] - x[0])
@@ -104,7 +109,7 @@ class Map:
             label: name of its button.
         """
         radius = _RADIUS * self.panel.style.scale
-        line = self._place(
+        line = self.declare(
             number, (x - 0.4, x + 0.4, y - 0.4, y + 0.4), label, self.palette.truth, 1.6
         )  # fmt: skip
         self.panel.shape(
@@ -146,11 +151,19 @@ class Map:
         counts = {"annotations": len(own.annotations), "shapes": len(own.shapes)}
         own.meta["map"]["counts"] = counts
 
-    def _place(
+    def declare(
         self, number: int, box: tuple[float, float, float, float], label: str, color: str,
-        width: float,
+        width: float = 1.6,
     ) -> dict[str, Any]:  # fmt: skip
-        """Declare the button of a part, whose outline is the next shape, and return its line."""
+        """Declare the button of a part, whose outline is the next shape, and return its line.
+
+        Args:
+            number: its number, from 1.
+            box: left, right, lower and upper end of the button.
+            label: its name.
+            color: CSS color of the outline while another part is chosen.
+            width: width of that outline in pixels.
+        """
         line = {"color": color, "width": width * self.panel.style.scale}
         self._parts[number] = {
             "box": [round(edge, 3) for edge in box], "label": label, "line": line,

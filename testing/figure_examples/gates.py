@@ -20,6 +20,7 @@ from seqviz.compute.gates.observation import (
     expect,
     observe,
     one_step,
+    unit_flow,
 )
 from seqviz.compute.gates.searching import search
 from seqviz.compute.gates.tasks import SYMBOLS
@@ -87,6 +88,9 @@ def examples() -> tuple[Example, ...]:
         Example("LSTM cell", cell_diagram.lstm_cell, (step,), step.f * step.c_before),
         Example("GRU cell", cell_diagram.gru_cell, (other,), other.h),
         Example("GRU cell, z writes", cell_diagram.gru_cell, (written,), written.z),
+        Example("LSTM map", cell_diagram.cell_map, (unit_flow(lstm, 3), 9, 2), step.f),
+        Example("GRU map", cell_diagram.cell_map, (unit_flow(gru, 3), 9, 6),
+                other.r * other.past),
         Example("free and forced", effects.free_and_forced, (lstm, held, None, 3, 9),
                 float(np.linalg.norm(held.values[-1]))),
         Example("free and forced, one unit", effects.free_and_forced, (gru, closed, 3, 1, 25),

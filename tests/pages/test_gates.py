@@ -8,7 +8,7 @@ from seqviz.compute.gates import tasks
 from seqviz.core.i18n import LANGUAGES, number, percent
 from seqviz.core.units import unbroken
 from seqviz.experiments import gates
-from seqviz.figures.gates.cell_diagram import gru_cell, lstm_cell
+from seqviz.figures.gates.cell_diagram import cell_map, gru_cell, lstm_cell
 from seqviz.figures.gates.effects import distance_by_variant, free_and_forced
 from seqviz.figures.gates.lengths import accuracy_by_length
 from seqviz.figures.gates.maps import gate_map, gate_saturation
@@ -114,7 +114,7 @@ SAID = (
     ("one", {"view": "mask", "task": "count", "temperature": 0.05, "gate_lstm": "o", "unit": 2},
      gate_mask, SOFT, ("92.7%", "99.0%", "0.0%"), ("one_unit", "mask"), ("of gate o",)),
     ("one", {"view": "cell", "cell": "gru", "task": "adding", "unit": 16, "added": -6.0},
-     gru_cell, SOFT, ("66.5%", "97.2%", "0.0%"), ("step_gru", "one_unit", "mask"), ()),
+     cell_map, SOFT, ("66.5%", "97.2%", "0.0%"), ("step_gru", "one_unit", "mask"), ()),
     ("meaning", {}, found_and_scored, SEARCHED, ("0.551", "35.1%", "−0.147", "34.0%"),
      ("meaning.chance",), ("Unit 29",)),
     ("meaning", {"feature": "in_word"}, found_and_scored, SEARCHED,

@@ -109,6 +109,13 @@ function wrapHeadlines(layout, width) {
   return { ...layout, margin, ...(annotations && { annotations }), ...(title && { title }) };
 }
 
+// Share of the width for the labels of a vertical axis and its title, so that it needs no margin of the figure.
+function labelShare(axis, width) {
+  const fontPx = axis.tickfont?.size ?? 13;
+  const longest = Math.max(4, ...(axis.ticktext ?? []).map((text) => [...text.replace(/<[^>]*>/g, "")].length));
+  return Math.min(0.3, ((longest * 0.56 + 0.5) * fontPx + (axis.title?.text ? 1.4 * fontPx : 0)) / width);
+}
+
 // Return the layout and traces of stacked panels, with the factor by which the figure's height grows.
 export function stackPanels(traces, givenLayout, width) {
   const layout = width < NARROW_PX ? wrapHeadlines(givenLayout, width) : givenLayout;
@@ -144,10 +151,13 @@ export function stackPanels(traces, givenLayout, width) {
     const floor = ceiling - height;
     const lift = (share) => floor + (height * (share - bottom)) / (top - bottom);
     const withBar = hasColorBar(x);
-    newLayout[x] = { ...layout[x], domain: [0, withBar ? COLOR_BAR_START : 1] };
+    // Beside a map, which has no labels and takes the whole width, labels would move the map aside.
+    const isBesideMap = layout.meta?.map && layout[x].visible !== false;
+    const left = isBesideMap ? Math.max(...[...overlaid].map((y) => labelShare(layout[y], width))) : 0;
+    newLayout[x] = { ...layout[x], domain: [left, withBar ? COLOR_BAR_START : 1] };
     // A panel that shared its neighbor's tick labels needs its own when stacked.
     for (const y of overlaid)
-      newLayout[y] = { ...layout[y], domain: span(layout[y]).map(lift), showticklabels: true };
+      newLayout[y] = { ...layout[y], domain: span(layout[y]).map(lift), showticklabels: true, ...(left > 0 && { automargin: false }) };
     fitPanel(x, withBar ? COLOR_BAR_START : 1);
     const bar = { x: COLOR_BAR_START + 0.02, y: (floor + ceiling) / 2, len: height };
     newTraces.forEach((trace, index) => {

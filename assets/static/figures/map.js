@@ -45,6 +45,8 @@ class PartButtons {
       this.buttons = numbers.map(() => Object.assign(document.createElement("button"), { type: "button" }));
       this.list.replaceChildren(...this.buttons);
     }
+    const [first, last] = [numbers[0], numbers.at(-1)].map((number) => map.parts[number].box[0]);
+    this.isLeftwards = last < first; // as the error goes back in time
     this.list.ariaLabel = this.chart.host.ariaLabel;
     numbers.forEach((number, index) => {
       const { box: [x0, x1, y0, y1], label } = map.parts[number];
@@ -60,6 +62,7 @@ class PartButtons {
       button.setAttribute("aria-pressed", isChosen);
       button.tabIndex = (focused < 0 ? isChosen : index === focused) ? 0 : -1;
     });
+    if (focused < 0 && !map.parts[map.chosen]) this.buttons[0].tabIndex = 0;
   }
 
   // The tensor of the part is shown at once, from the figure itself. The value goes the way of the slider.
@@ -73,7 +76,7 @@ class PartButtons {
   preview(number) {
     const figure = JSON.parse(this.chart.figure), { layout, data } = figure, { map } = layout.meta;
     const before = map.parts[map.chosen], after = map.parts[number];
-    if (before === after || !after.view) return;
+    if (before === after || !after.view) return; // the server responds
     const { trace, axes, ...marks } = after.view;
     data[data.length - 1] = trace;
     Object.assign(layout, axes);
@@ -85,7 +88,8 @@ class PartButtons {
   }
 
   onKeyDown(event) {
-    const step = NEXT[event.key], index = this.buttons.indexOf(document.activeElement);
+    const isSideways = event.key === "ArrowLeft" || event.key === "ArrowRight";
+    const step = NEXT[event.key] * (isSideways && this.isLeftwards ? -1 : 1), index = this.buttons.indexOf(document.activeElement);
     if (!step || index < 0) return;
     event.preventDefault();
     const next = this.buttons[Math.min(this.buttons.length - 1, Math.max(0, index + step))];

@@ -336,6 +336,15 @@ class LSTMStep:
     h: float
     tanh_c: float
 
+    @property
+    def quantities(self) -> dict[str, float]:
+        """All numbers that flow through the cell, products included, in the order of the flow."""
+        return {
+            "c(t−1)": self.c_before, "f": self.f, "f c(t−1)": self.f * self.c_before, "i": self.i,
+            "g": self.g, "i g": self.i * self.g, "c(t)": self.c, "tanh c(t)": self.tanh_c,
+            "o": self.o, "h(t)": self.h,
+        }  # fmt: skip
+
 
 @dataclass(frozen=True)
 class GRUStep:
@@ -361,6 +370,19 @@ class GRUStep:
     def retention(self) -> float:
         """Share of the old state that is kept."""
         return self.z if self.update == "keep" else 1 - self.z
+
+    @property
+    def quantities(self) -> dict[str, float]:
+        """All numbers that flow through the cell, products included, in the order of the flow."""
+        old, new = ("z", "(1 − z)") if self.update == "keep" else ("(1 − z)", "z")
+        return {
+            "h(t−1)": self.h_before, "z": self.z, f"{old} h(t−1)": self.retention * self.h_before,
+            "W_h h + b′": self.past, "r": self.r, "r (W_h h + b′)": self.r * self.past,
+            "n": self.n, f"{new} n": (1 - self.retention) * self.n, "h(t)": self.h,
+        }  # fmt: skip
+
+
+N_QUANTITIES = {"lstm": 10, "gru": 9}
 
 
 def one_step(
@@ -398,6 +420,48 @@ def one_step(
     z = z if update == "keep" else 1 - z
     h, past = float(result.hidden[step, unit - 1]), float(result.recurrent[at])
     return GRUStep(float(result.hidden[at]), r, z, n, h, past, update)
+
+
+@dataclass(frozen=True)
+class UnitFlow:
+    """Numbers of one unit of a cell at every step of a text.
+
+    Attributes:
+        cell: "lstm" or "gru".
+        pieces: the symbols of the text.
+        unit: number of the unit, from 1.
+        steps: the unit's numbers at each step.
+    """
+
+    cell: str
+    pieces: tuple[str, ...]
+    unit: int
+    steps: tuple[LSTMStep | GRUStep, ...]
+
+    def at(self, step: int) -> LSTMStep | GRUStep:
+        """Return the numbers at a step, from 1."""
+        return self.steps[step - 1]
+
+    def name(self, part: int) -> str:
+        """Return the name of a part, from 1, in `quantities`."""
+        return list(self.steps[0].quantities)[part - 1]
+
+    def values(self, part: int) -> Float[np.ndarray, "time"]:
+        """Return a part, from 1 in the order of `quantities`, at each step."""
+        name = self.name(part)
+        return np.array([step.quantities[name] for step in self.steps])
+
+
+def unit_flow(observation: Observation, unit: int) -> UnitFlow:
+    """Return the numbers of one unit at every step; z is the retained share.
+
+    Args:
+        observation: the observation.
+        unit: number of the unit, from 1.
+    """
+    pieces = observation.pieces
+    steps = tuple(one_step(observation, unit, step) for step in range(1, len(pieces) + 1))
+    return UnitFlow(observation.cell, pieces, unit, steps)
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seqviz.core.i18n import number
 from seqviz.plotting import Sheet, Style, axis
+from seqviz.plotting.maps import Map, head_size
 from seqviz.plotting.scales import sign_color
 
 WIDTH, HEIGHT = 0.9, 0.58  # size of a box; one unit is a column or a row of the diagram
 _RADIUS = 13  # radius of an operation's circle in pixels
 _THINNEST, _WIDEST = 1.5, 8.0  # arrow widths in pixels
+_BUTTON = 0.2  # half the size of an operation's button, in columns
 _TEXT = 12
 _EMPTY = "rgba(0,0,0,0)"
 Place = tuple[float, float]
@@ -27,24 +29,62 @@ def short(value: float) -> str:
     return written.replace("-", "−")
 
 
+def diagram_axes(style: Style) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the hidden axes of a diagram, which name the columns of its data table."""
+    hidden = {"visible": False, "fixedrange": True, "automargin": False}
+    return (
+        axis(style.text("figure.quantity"), type="linear", range=[-0.47, 5.47], **hidden),
+        axis(style.text("figure.value_now"), range=[-1.1, 3.45], **hidden),
+    )
+
+
 class Diagram:
     """Diagram of a cell on a sheet with hidden axes; text is drawn above all arrows.
 
     Args:
         style: style of the figure.
         scale: value of the widest arrow.
+        across: left and right end, as shares of the sheet's width.
     """
 
-    def __init__(self, style: Style, scale: float = 1.0):
-        hidden = {"visible": False, "fixedrange": True, "automargin": False}
-        text = style.text
+    def __init__(self, style: Style, scale: float = 1.0, across: Place = (0, 1)):
         self.style, self.scale = style, scale
         self.sheet = Sheet(style, margin={"l": 4, "r": 4, "t": 4, "b": 4})
-        self.panel = self.sheet.panel(
-            axis(text("figure.quantity"), type="linear", range=[-0.47, 5.47], **hidden),
-            axis(text("figure.value_now"), range=[-1.1, 3.45], **hidden),
-        )
+        self.panel = self.sheet.panel(*diagram_axes(style), across=across)
         self._arrows = 0
+        self._map: Map | None = None
+        self._parts: dict[str, int] = {}
+        self._values: Mapping[str, float] = {}
+
+    def to_map(self, control: str, chosen: int, values: Mapping[str, float]) -> Map:
+        """Make the quantities parts that a reader can choose; called before they are drawn.
+
+        Args:
+            control: name of the control that holds the number of the chosen part.
+            chosen: number of the chosen part, from 1.
+            values: the quantities by name, in the order of their numbers.
+        """
+        self._map, self._values = Map(self.panel, control, chosen), values
+        self._parts = {name: number for number, name in enumerate(values, 1)}
+        return self._map
+
+    def _outline(self, part: str, name: str, center: Place, half: Place) -> dict[str, Any]:
+        """Return the line of an outline, which is the next shape, and declare it if it is a part.
+
+        Args:
+            part: name of the quantity; "" for none.
+            name: its name in words.
+            center: its middle.
+            half: half of the width and of the height of its button.
+        """
+        color = self.style.palette.truth
+        if self._map is None or part not in self._parts:
+            return {"color": color, "width": 1.6}
+        (x, y), (dx, dy) = center, half
+        box = (x - dx, x + dx, y - dy, y + dy)
+        spoken = name.replace("<sub>", "_").replace("</sub>", "")
+        label = f"{spoken}: {number(self._values[part])}"
+        return self._map.declare(self._parts[part], box, label, color)
 
     def width(self, value: float) -> float:
         """Return the width in pixels of the arrow of a value."""
@@ -55,7 +95,9 @@ class Diagram:
         """Return width and color of the arrow of a value."""
         return self.width(value), sign_color(value)
 
-    def state(self, x: float, y: float, symbol: str, value: float, name: str) -> None:
+    def state(
+        self, x: float, y: float, symbol: str, value: float, name: str, part: str = ""
+    ) -> None:
         """Draw a rounded box, blue below zero and orange above, deeper for larger values.
 
         Args:
@@ -64,25 +106,31 @@ class Diagram:
             symbol: symbol of the quantity.
             value: its value.
             name: its name in the hover text.
+            part: its name as a part of a map.
         """
         tint = sign_color(value, 0.55 * min(1.0, abs(value) / self.scale))
-        edge = {"color": self.style.palette.truth, "width": 1.6}
-        for fill, line in ((tint, {"width": 0}), (_EMPTY, edge)):
-            self._path(_rounded(x, y), fillcolor=fill, line=line)
+        self._path(_rounded(x, y), fillcolor=tint, line={"width": 0})
+        edge = self._outline(part, name, (x, y), (WIDTH / 2, HEIGHT / 2))
+        self._path(_rounded(x, y), fillcolor=_EMPTY, line=edge)
         self._numbers(x, y, symbol, value, name)
 
-    def gate(self, x: float, y: float, symbol: str, value: float, name: str) -> None:
-        """Draw a box filled up to the gate's value."""
+    def gate(
+        self, x: float, y: float, symbol: str, value: float, name: str, part: str = ""
+    ) -> None:
+        """Draw a box filled up to the gate's value; arguments as in `state`."""
         palette = self.style.palette
         sides, bottom, top = (x - WIDTH / 2, x + WIDTH / 2), y - HEIGHT / 2, y + HEIGHT / 2
         level = bottom + HEIGHT * min(max(value, 0.0), 1.0)
         for upper, fill, opacity in ((top, palette.grid, 0.45), (level, palette.baseline, 0.4)):
             self.panel.rectangle(sides, (bottom, upper), fill, width=0, fillcolor=fill,
                                  opacity=opacity, layer="below")  # fmt: skip
-        self.panel.rectangle(sides, (bottom, top), palette.truth, width=1.6, layer="below")
+        edge = self._outline(part, name, (x, y), (WIDTH / 2, HEIGHT / 2))
+        self.panel.rectangle(sides, (bottom, top), palette.truth, line=edge, layer="below")
         self._numbers(x, y, symbol, value, name)
 
-    def operation(self, x: float, y: float, sign: str, name: str, *terms: float) -> None:
+    def operation(
+        self, x: float, y: float, sign: str, name: str, *terms: float, part: str = ""
+    ) -> None:
         """Draw a circle with an operator.
 
         Args:
@@ -91,11 +139,13 @@ class Diagram:
             sign: "×" or "+".
             name: name of the result in the hover text.
             *terms: values whose sum the hover text shows.
+            part: name of the result as a part of a map.
         """
         radius, palette = _RADIUS * self.style.scale, self.style.palette
+        edge = self._outline(part, name, (x, y), (_BUTTON, _BUTTON))
         self.panel.shape(
             "circle", x0=-radius, x1=radius, y0=-radius, y1=radius, layer="below",
-            fillcolor=palette.band, line={"color": palette.truth, "width": 1.6},
+            fillcolor=palette.band, line=edge,
             xsizemode="pixel", ysizemode="pixel", xanchor=x, yanchor=y,
         )  # fmt: skip
         summary = f"{name} = {' + '.join(map(number, terms))}" if terms else name
@@ -122,8 +172,7 @@ class Diagram:
             "x": end[0], "y": end[1], "ax": start[0], "ay": start[1],
             "xref": "x", "yref": "y", "axref": "x", "ayref": "y",
             "text": "", "showarrow": True, "arrowhead": 2, "arrowwidth": width, "arrowcolor": color,
-            # The head is this many times the shaft: a wide arrow needs little more than itself.
-            "arrowsize": max(0.45, (3.2 + 0.75 * width) / (2.2 * width)),
+            "arrowsize": head_size(width),
             "startstandoff": rim if from_circle else 0, "standoff": rim if to_circle else 0,
         }  # fmt: skip
         self.sheet.annotations.insert(self._arrows, created)

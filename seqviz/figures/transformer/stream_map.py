@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from seqviz.compute.transformer.components import SHOWN_COLUMNS, Part, TransformerParts
@@ -82,7 +84,10 @@ def _columns(transformer: TransformerParts, part: Part, style: Style) -> dict[st
         return axes.tokens(style, transformer.words, label("next"))
     count = part.values.shape[-1]
     if part.name == "heads":
-        return axes.counted(count, label("key"))
+        width = count // transformer.heads
+        middles = np.arange(transformer.heads) * width + (width - 1) / 2
+        return {**axes.counted(count, label("key")), "tickvals": middles.tolist(),
+                "ticktext": [str(head) for head in range(1, transformer.heads + 1)]}  # fmt: skip
     return axes.counted(count, label("column", shown=SHOWN_COLUMNS, width=part.shape[-1]))
 
 
@@ -92,17 +97,21 @@ def _draw_tensor(
     """Draw the panel with the tensor of a part."""
     label, name = style.labels("figure.tr_parts_"), _name(style, transformer, part)
     chosen = transformer.parts[part - 1]
-    rows = axes.tokens(style, transformer.read_by(part), label("token"), upright=True)
+    is_read = transformer.form == "decoder"  # by a tokenizer, which marks spaces
+    title = label("token_marked" if is_read else "token")
+    rows = axes.tokens(style, transformer.read_by(part), title, upright=True)
     panel = sheet.panel(_columns(transformer, chosen, style), rows, across=_TENSOR)
     share = _share(style, transformer, part, layer, token)
     panel.title(label("chosen", name=name, shape=_shape(chosen), share=share), align="left")
     z = chosen.values[chosen.at(layer)]
-    limit = float(np.percentile(np.abs(z), _LIMIT)) or 1.0
+    # By row, because the values of one token, often the first, can be a hundred times the others.
+    limit = float(np.median(np.percentile(np.abs(z), _LIMIT, axis=1))) or 1.0
     scale = scales.weights() if chosen.name == "heads" else scales.signed(limit, beyond=True)
     first = 1 if chosen.name == "unembed" else 0
     panel.cells(z, name, scale, x=np.arange(z.shape[1]) + first,
                 bar=label("value"), ygap=1,
                 hover="%{y}, %{x}: <b>%{z:.4~g}</b>")  # fmt: skip
+    panel.outline(style.palette.highlight, row=transformer.position(part, token) + 1)
     if chosen.name == "heads":
         width = z.shape[1] // transformer.heads
         for head in range(1, transformer.heads):
@@ -158,8 +167,9 @@ def _draw_decoder(
     if layer < last:
         diagram.note(_BRANCH[0], 9, label("after", first=layer + 1, last=last), **left)
     norms = (stream[layer], stream[layer + 1])
-    diagram.panel.words(format_value(float(norms[0])), _MIDDLE, 2.72, size=12)
-    diagram.panel.words(format_value(float(norms[1])), _MIDDLE, 9, size=12)
+    beside: dict[str, Any] = {"xanchor": "right", "size": 12}  # of the stream, not on it
+    diagram.panel.words(format_value(float(norms[0])), _BRANCH[0] - 0.1, 2, **beside)
+    diagram.panel.words(format_value(float(norms[1])), _BRANCH[0] - 0.1, 9, **beside)
 
 
 def _draw_pair(

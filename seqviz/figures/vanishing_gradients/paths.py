@@ -8,8 +8,10 @@ from seqviz.compute.vanishing_gradients import PathContributions, Recursion
 from seqviz.core.i18n import TIMES_TEN, number
 from seqviz.figures.vanishing_gradients.style import log10
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
+from seqviz.plotting.maps import Map, head_size
 
 _PLAIN = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_THINNEST, _WIDEST = 1.6, 14.0  # widths of arrows in pixels
 _INK = "rgb(17,22,29)"  # text on the highlight color, in both themes
 
 
@@ -87,7 +89,8 @@ def unrolled_graph(recursion: Recursion, steps_taken: int, style: Style = STYLE)
     """Plot the unrolled network with the gradient after `steps_taken` steps of backpropagation.
 
     Below each reached state stands the norm of dJ/dh_t, above each output its residual dJ/dyhat_t.
-    The latest arrow is highlighted.
+    An arrow that goes back is as wide as the norm of what it carries. The states are a map: a
+    reader chooses the one that backpropagation has reached.
 
     Args:
         recursion: backward recursion with all its numbers.
@@ -103,12 +106,15 @@ def unrolled_graph(recursion: Recursion, steps_taken: int, style: Style = STYLE)
         axes.axis(text("figure.steps"), visible=False, range=[-0.75, last + 0.5]),
         axes.axis(text("figure.value_now"), visible=False, range=[-0.75, 1.6]),
     )
+    states = Map(panel, "taken", steps_taken)
     _nodes(panel, time, reached)
-    _arrows(panel, time, reached)
+    _arrows(panel, recursion, reached)
     for t in time:
         ink = _INK if t == reached else None
         size = number(sizes[t - 1]) if t >= reached else "?"
         residual = number(float(recursion.residuals[t - 1, 0]))
+        spoken = f"h_{t}: ‖∂J/∂h_{t}‖ = {size}"
+        states.declare(last - t + 1, (t - 0.3, t + 0.3, -0.25, 0.25), spoken, style.palette.truth)
         over, summary = f"‖∂J/∂h<sub>{t}</sub>‖ = {size}", f"∂J/∂ŷ<sub>{t}</sub> = {residual}"
         panel.words(f"h<sub>{t}</sub>", t, 0, size=17, color=ink, hovertext=over)
         panel.words(f"ŷ<sub>{t}</sub>", t, 1, size=14, hovertext=summary)
@@ -137,17 +143,21 @@ def _nodes(panel: Panel, time: list[int], reached: int) -> None:
                      hover=False, legend=False)  # fmt: skip
 
 
-def _arrows(panel: Panel, time: list[int], reached: int) -> None:
+def _arrows(panel: Panel, recursion: Recursion, reached: int) -> None:
     """Draw the forward arrows between states, and the backward arrows that have been computed."""
-    palette = panel.style.palette
-    for t in time[:-1]:
-        _arrow(panel, (t, 0), (t + 1, 0), palette.baseline, 1.6, lift=0.09)
-    for t in time:
-        new = t == reached
-        color = palette.rnn if t >= reached else palette.grid
-        _arrow(panel, (t, 1), (t, 0), color, 3 if new else 1.8)
-        if reached <= t < time[-1]:
-            _arrow(panel, (t + 1, 0), (t, 0), palette.rnn, 4 if new else 2.4, lift=-0.11)
+    palette, last = panel.style.palette, len(recursion.total)
+    own = [recursion.own_error(t) for t in range(1, last + 1)]
+    carried = [recursion.carried(t) for t in range(1, last + 1)]
+    unit = (_WIDEST - _THINNEST) / (max(*own, *carried) or 1.0)
+    for t in range(1, last + 1):
+        if t < last:
+            _arrow(panel, (t, 0), (t + 1, 0), palette.baseline, _THINNEST, lift=0.11)
+        is_computed = t >= reached
+        color, width = (palette.rnn, own[t - 1] * unit) if is_computed else (palette.grid, 0.0)
+        _arrow(panel, (t, 1), (t, 0), color, _THINNEST + width)
+        if is_computed and t < last:
+            width = _THINNEST + carried[t - 1] * unit
+            _arrow(panel, (t + 1, 0), (t, 0), palette.rnn, width, lift=-0.09)
 
 
 def _arrow(
@@ -159,7 +169,8 @@ def _arrow(
     along, down = (0.26 * np.sign(x1 - x0), 0.0) if y0 == y1 else (0.0, 0.2)
     panel.words(
         "", x1 - along, y1 + lift + down, ax=x0 + along, ay=y0 + lift - down, axref="x",
-        ayref="y", showarrow=True, arrowhead=2, arrowwidth=width, arrowcolor=color,
+        ayref="y", showarrow=True, arrowhead=2, arrowwidth=width * panel.style.scale,
+        arrowsize=head_size(width), arrowcolor=color,
     )  # fmt: skip
 
 

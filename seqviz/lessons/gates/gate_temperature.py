@@ -7,7 +7,7 @@ from typing import Any
 
 from seqviz.compute.gates import activations, encoding, observation, tasks, tiny
 from seqviz.experiments import gates
-from seqviz.figures.gates.cell_diagram import gru_cell, lstm_cell
+from seqviz.figures.gates.cell_diagram import cell_map
 from seqviz.figures.gates.tempering import gate_mask
 from seqviz.figures.gates.traces import unit_traces
 from seqviz.lessons.framework.controls import choice, on, slider, step_slider, view
@@ -43,6 +43,10 @@ class SingleGateParams:
     )
     gate_gru: str = choice(activations.GRU_GATES, "z", more=True, when=on(cell="gru", view="mask"))
     step: int = step_slider(1, 16, 8, when=on(view=("unit", "cell")), within=steps_of)
+    part: int = step_slider(
+        1, max(observation.N_QUANTITIES.values()), 2, more=True, when=on(view="cell"),
+        within=lambda values: observation.N_QUANTITIES[values["cell"]],
+    )  # fmt: skip
     added: float = slider(-6.0, 6.0, 0.0, 0.5, more=True)
 
 
@@ -61,9 +65,9 @@ def single_gate(p: SingleGateParams, show: Show) -> None:
     elif p.view == "mask":
         show.figure(gate_mask, tempered, gate, p.unit, tried)
     else:
-        now = show.run(observation.one_step, observed, p.unit, step, name="now")
-        show.figure(lstm_cell if p.cell == "lstm" else gru_cell, now)
-        say_arithmetic(now, p.unit, step, show)
+        flow = show.run(observation.unit_flow, observed, p.unit, name="steps")
+        show.figure(cell_map, flow, step, p.part, picks=("part", ""))
+        say_arithmetic(flow.at(step), p.unit, step, show)
     usual = show.words("metric.answers.majority", share=tried.majority)
     show.readout("answers", tried.accuracy_at, p.temperature, caption=usual)
     of_gate = show.words("metric.saturated.of", gate=gate)

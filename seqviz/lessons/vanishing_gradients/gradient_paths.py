@@ -51,6 +51,8 @@ class BackParams:
     steps: int = slider(2, 6, 4)
     taken: int = step_slider(0, 6, 1, within="steps")
     cell: str = choice(("linear", "rnn"), "linear")
+    gain: float = slider(0.1, 1.5, 0.8, 0.05, more=True)
+    loss: str = choice(vanishing_gradients.LOSSES, "mean", more=True)
     width: int = slider(1, 3, 2, more=True)
     shift: float = slider(-3.0, 3.0, 0.0, 0.1, more=True)
     seed: int = seed(1, more=True)
@@ -58,17 +60,17 @@ class BackParams:
 
 def back(p: BackParams, show: Show) -> None:
     small = GradientExperiment(
-        p.cell, p.steps, p.width, gain=0.8, loss="mean", seed=p.seed, shift=p.shift
+        p.cell, p.steps, p.width, gain=p.gain, loss=p.loss, seed=p.seed, shift=p.shift
     )
     recursion = show.run(vanishing_gradients.recursion, small)
-    show.figure(unrolled_graph, recursion, p.taken)
+    show.figure(unrolled_graph, recursion, p.taken, picks=("taken", ""))
     if p.taken == 0:
         return show.note("not_begun", last=p.steps)
     t = p.steps - p.taken + 1
     show.note("equation", equation=recursion_step(recursion, t))
     show.note(
         "entered" if t == p.steps else "carried", t=t, carried=recursion.carried(t),
-        own=recursion.own_error(t), total=recursion.length(t),
+        own=recursion.own_error(t), total=recursion.length(t), entered=recursion.length(p.steps),
     )  # fmt: skip
 
 

@@ -90,6 +90,7 @@ lesson.step("reach", "non_normal", {"init": "non_normal"}, [0])
 BACK = {"steps": 4, "taken": 4}
 lesson.step("back", "to_start", BACK, [Cell(1, 0)])
 lesson.step("back", "target", {**BACK, "shift": 3.0}, [Cell(4, 1), Cell(1, 0)])
+lesson.step("back", "fade", {"steps": 6, "taken": 6, "loss": "last"}, [Cell(6, 0), Cell(1, 0)])
 
 GATED, PLAIN = Trace("figure.gru_constant", "y2"), Trace("figure.rnn_linear", "y2")
 lesson.step("gates", "shut", {"update": 0.0}, [GATED, PLAIN])

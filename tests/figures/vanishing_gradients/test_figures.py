@@ -10,7 +10,7 @@ import pytest
 from seqviz.compute import vanishing_gradients
 from seqviz.compute.vanishing_gradients import GradientExperiment, recall
 from seqviz.compute.vanishing_gradients.recall.tasks import LEARNED, SYMBOLS
-from seqviz.core.i18n import format_log10
+from seqviz.core.i18n import format_log10, number
 from seqviz.figures.vanishing_gradients.clipping import with_and_without_clipping
 from seqviz.figures.vanishing_gradients.norms import gradient_reach
 from seqviz.figures.vanishing_gradients.pairs import pair_map
@@ -165,6 +165,33 @@ def test_unrolled_graph_shows_only_propagated_gradients(taken):
     numbers = table(figure)
     lengths = numbers[numbers["series"] == "‖∂J/∂ht‖"].iloc[:, -1]
     np.testing.assert_array_equal(lengths, np.linalg.norm(recursion.total, axis=1)[4 - taken :])
+
+
+def test_unrolled_graph_arrows_are_as_wide_as_what_they_carry():
+    recursion = vanishing_gradients.recursion(
+        GradientExperiment("rnn", 5, 2, loss="mean", gain=1.2)
+    )
+    arrows = [note for note in unrolled_graph(recursion, 5).layout.annotations if note.showarrow]
+    thinnest = min(arrow.arrowwidth for arrow in arrows)
+    own = [a.arrowwidth - thinnest for a in arrows if a.ax == a.x]
+    carried = [a.arrowwidth - thinnest for a in arrows if a.ax > a.x]
+    norms = [recursion.own_error(t) for t in range(1, 6)] + [
+        recursion.carried(t) for t in range(1, 5)
+    ]
+    widths = np.array(own + carried)
+    np.testing.assert_allclose(widths / widths.max(), np.array(norms) / max(norms), rtol=1e-9)
+    assert all(a.arrowwidth == thinnest for a in arrows if a.ax < a.x)  # forward: no error
+
+
+def test_unrolled_graph_is_a_map_of_its_states():
+    recursion = vanishing_gradients.recursion(GradientExperiment("rnn", 4, 2, loss="mean"))
+    parts = unrolled_graph(recursion, 2).layout.meta["map"]["parts"]
+    for taken in range(1, 5):
+        t = 4 - taken + 1
+        left, right, _, _ = parts[taken]["box"]
+        assert left < t < right
+        known = number(recursion.length(t)) if taken <= 2 else "?"
+        assert parts[taken]["label"] == f"h_{t}: ‖∂J/∂h_{t}‖ = {known}"
 
 
 @pytest.mark.parametrize("t", [1, 3, 4])
