@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from jaxtyping import Int
 
 from seqviz.compute.gates.encoding import END
 from seqviz.compute.gpt.draw import uniforms
@@ -20,6 +22,7 @@ from seqviz.models.texts import TokenizerText
 MAX_CHARS = 120  # of a text
 SMOOTHING = "kneser_ney"
 END_ID = 1
+UNKNOWN_SIGN = "□"
 
 
 @dataclass(frozen=True)
@@ -47,14 +50,8 @@ def series(language: str, seed: int, temperature: float, n_people: int = 20) -> 
         n_people: number of held-out sentences.
     """
     names = corpus(language, "letters").vocabulary.names
-    samples = [
-        written.write(
-            model(language, "letters", SMOOTHING, n).distribution, uniforms(seed, MAX_CHARS),
-            temperature, [END_ID], END_ID,
-        )
-        for n in range(1, ORDER + 1)
-    ]  # fmt: skip
-    texts = ["".join(names[k] if k else "□" for k in ids) for ids in samples]
+    samples = [_sample(language, n, temperature, seed, END_ID) for n in range(1, ORDER + 1)]
+    texts = ["".join(names[k] if k else UNKNOWN_SIGN for k in ids) for ids in samples]
     people = [text[:MAX_CHARS] for text in _sentences(language)[1][:n_people]]
     pairs = zip(samples[1:], samples[:-1], strict=True)
     measured, human = (tuple(copying(text, language) for text in part) for part in (texts, people))
@@ -80,12 +77,8 @@ def copying_by_order(
     for n in range(1, ORDER + 2):
         texts = [people[k * MAX_CHARS : (k + 1) * MAX_CHARS] for k in range(n_texts)]
         if n <= ORDER:
-            distribution = model(language, "letters", SMOOTHING, n).distribution
-            samples = [
-                written.write(distribution, uniforms(seed, MAX_CHARS), temperature, [END_ID], -1)
-                for seed in range(n_texts)
-            ]
-            texts = ["".join(names[k] if k else "□" for k in ids) for ids in samples]
+            samples = [_sample(language, n, temperature, seed, -1) for seed in range(n_texts)]
+            texts = ["".join(names[k] if k else UNKNOWN_SIGN for k in ids) for ids in samples]
         rows.append([copying(text, language) for text in texts])
         report(n / (ORDER + 1), n / (ORDER + 1))
     longest, words = (
@@ -93,6 +86,23 @@ def copying_by_order(
         for part in ("longest", "share_of_words")
     )
     return CopyingByOrder(MAX_CHARS, longest, words)
+
+
+def longest_spans(
+    language: str, n: int, temperature: float, seeds: Sequence[int]
+) -> Int[np.ndarray, "seed"]:
+    """Return the longest copied span of a text of each seed, in characters.
+
+    Args:
+        language: "en" or "zh".
+        n: n of the model.
+        temperature: temperature of sampling.
+        seeds: seeds of the uniform numbers.
+    """
+    names = corpus(language, "letters").vocabulary.names
+    samples = [_sample(language, n, temperature, seed, -1) for seed in seeds]
+    texts = ["".join(names[k] if k else UNKNOWN_SIGN for k in ids) for ids in samples]
+    return np.array([copying(text, language).longest for text in texts])
 
 
 def copying(text: TokenizerText, language: str) -> CopiedText:
@@ -105,6 +115,12 @@ def copying(text: TokenizerText, language: str) -> CopiedText:
     training, vocabulary = _training(language)
     words = [word for word in tokens(text, language, "words") if word.isalpha()]
     return written.measure_copying(text, training, words, vocabulary)
+
+
+def _sample(language: str, n: int, temperature: float, seed: int, stop: int) -> list[int]:
+    """Return the letters of a text that begins a sentence; see `written.write`."""
+    distribution = model(language, "letters", SMOOTHING, n).distribution
+    return written.write(distribution, uniforms(seed, MAX_CHARS), temperature, [END_ID], stop)
 
 
 def _sentences(language: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
