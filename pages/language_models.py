@@ -4,7 +4,6 @@ from seqviz.lessons.language_models.lesson import lesson as declared
 from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
-lesson.prose("product")
 lesson.bench("product")
 lesson.more("product_notice")
 lesson.prose("counts")

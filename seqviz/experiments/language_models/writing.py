@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from jaxtyping import Int
 
 from seqviz.compute.gates.encoding import END
 from seqviz.compute.gpt.draw import uniforms
@@ -38,6 +36,10 @@ class ShannonSeries:
     texts: tuple[CopiedText, ...]
     parted: tuple[int, ...]
     people: tuple[CopiedText, ...]
+
+    def of(self, n: int) -> CopiedText:
+        """Return the text of one n."""
+        return self.texts[n - 1]
 
 
 def series(language: str, seed: int, temperature: float, n_people: int = 20) -> ShannonSeries:
@@ -86,23 +88,6 @@ def copying_by_order(
         for part in ("longest", "share_of_words")
     )
     return CopyingByOrder(MAX_CHARS, longest, words)
-
-
-def longest_spans(
-    language: str, n: int, temperature: float, seeds: Sequence[int]
-) -> Int[np.ndarray, "seed"]:
-    """Return the longest copied span of a text of each seed, in characters.
-
-    Args:
-        language: "en" or "zh".
-        n: n of the model.
-        temperature: temperature of sampling.
-        seeds: seeds of the uniform numbers.
-    """
-    names = corpus(language, "letters").vocabulary.names
-    samples = [_sample(language, n, temperature, seed, -1) for seed in seeds]
-    texts = ["".join(names[k] if k else UNKNOWN_SIGN for k in ids) for ids in samples]
-    return np.array([copying(text, language).longest for text in texts])
 
 
 def copying(text: TokenizerText, language: str) -> CopiedText:

@@ -11,7 +11,7 @@ from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, short
 _LONGEST = 16  # characters of a word on an axis
 
 
-def followers(
+def follower_bars(
     result: Followers, impossible: ImpossibleTexts, n: int, style: Style = STYLE
 ) -> Figure:
     """Plot what follows a context (left) and the share of impossible sentences by n (right).

@@ -9,9 +9,7 @@ from seqviz.compute.language_models.window import BlockSimilarity
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 
 
-def agreement_by_distance(
-    agreement: AgreementByDistance, distance: int, style: Style = STYLE
-) -> Figure:
+def agreement_curves(agreement: AgreementByDistance, distance: int, style: Style = STYLE) -> Figure:
     """Plot P(were) - P(was) after a plural (left), and by how much the plural raises it (right).
 
     Bands are 95% intervals over the sentences.

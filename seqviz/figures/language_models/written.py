@@ -6,7 +6,7 @@ from seqviz.compute.language_models.written import CopyingByOrder
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 
 
-def copying_by_order(copying: CopyingByOrder, n: int, style: Style = STYLE) -> Figure:
+def copied_spans(copying: CopyingByOrder, n: int, style: Style = STYLE) -> Figure:
     """Plot the longest copied span (left) and the share of existing words (right) by n.
 
     Whiskers are 95% intervals over texts; the last category is held-out texts of people.

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from seqviz.compute.language_models.ngrams import ORDER
 from seqviz.experiments.language_models import measured, writing
-from seqviz.figures.language_models.ruler import bits_per_character
-from seqviz.figures.language_models.written import copying_by_order
+from seqviz.figures.language_models.ruler import bits_by_model
+from seqviz.figures.language_models.written import copied_spans
 from seqviz.lessons.framework.controls import choice, on, seed, slider
-from seqviz.lessons.framework.lesson import SeedExperiment
 from seqviz.lessons.framework.show import Show
 from seqviz.lessons.language_models.counted import TEXTS, language_chosen
 
@@ -48,7 +45,7 @@ def rank(p: LadderParams, show: Show) -> None:
                       decoders=DECODERS[p.measured_on])  # fmt: skip
     model = f"{p.fitted}{p.n}" if p.n > 1 else "ngram1"
     against = p.against if p.measured_on == "en" else p.against_chinese
-    show.figure(bits_per_character, result, model, against)
+    show.figure(bits_by_model, result, model, against)
     show.readout("bits_chosen", result.of, model, caption=name_of(model, show))
     show.readout("bits_against", result.of, against, caption=name_of(against, show))
     facts = show.derive(result.compared, model, against, name="facts")
@@ -72,36 +69,20 @@ class WritingParams:
     texts: str = choice(TEXTS, "native", more=True, shipped=True)
 
 
-def class_copying(p: WritingParams, show: Show) -> SeedExperiment:
-    """Return the class experiment: longest copied span in the text of each seat."""
-    language = language_chosen(p.texts, show)
-    spans = partial(writing.longest_spans, language, p.n, TEMPERATURES[p.temperature])
-
-    def values(seeds: Sequence[int]) -> list[float]:
-        return [float(span) for span in spans(seeds)]
-
-    return SeedExperiment(
-        values, show.words("class.writing.quantity"),
-        show.words("class.writing.settings", n=p.n, temperature=TEMPERATURES[p.temperature],
-                   characters=writing.MAX_CHARS),
-        at_once=10,
-    )  # fmt: skip
-
-
 def write(p: WritingParams, show: Show) -> None:
     language, temperature = language_chosen(p.texts, show), TEMPERATURES[p.temperature]
     copying = show.job(writing.copying_by_order, name="copying", language=language,
                        temperature=temperature)  # fmt: skip
-    show.figure(copying_by_order, copying, p.n)
-    series = show.run(writing.series, language, p.seed, temperature, 0, name="series")
-    text = series.texts[p.n - 1]
+    show.figure(copied_spans, copying, p.n)
+    series = show.run(writing.series, language, p.seed, temperature, 0, name="texts")
+    text = show.derive(series.of, p.n, name="text")
     show.readouts(text, "longest", "share_of_words")
     facts = show.derive(copying.summary, name="summary")
     show.note("writing.mean", **facts)
     start = int(text.spans.argmax()) if len(text.spans) else 0
-    copied = [float(start <= k < start + text.longest) for k in range(len(text.text))]
     if text.text:
-        show.passage(list(text.text), copied, signed=False,
+        rest = text.text[start + text.longest :]
+        show.passage([text.text[:start], text.longest_span, rest], [0.0, 1.0, 0.0], signed=False,
                      title=show.words("note.writing.passage"))  # fmt: skip
     parted = series.parted[p.n - 1]
     show.note("writing.first" if p.n == 1 else "writing.parted", n=p.n, before=p.n - 1,

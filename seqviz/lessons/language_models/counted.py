@@ -13,7 +13,7 @@ from seqviz.experiments.language_models.corpora import (
     language_of,
     sentences,
 )
-from seqviz.figures.language_models.unseen import continuations, followers
+from seqviz.figures.language_models.unseen import continuations, follower_bars
 from seqviz.figures.language_models.word_orders import order_bits
 from seqviz.lessons.framework.controls import choice, on, slider, sortable, text_input, view
 from seqviz.lessons.framework.show import Show
@@ -94,8 +94,9 @@ def counts(p: CountsParams, show: Show) -> None:
                           level=p.level)  # fmt: skip
     context = p.context.strip() or CONTEXTS[language]
     cut = language_of(p.counted) if p.counted.strip() else language
-    result = show.run(counting.followers, p.counted, context, cut, p.level, p.n, p.smoothing)
-    show.figure(followers, result, impossible, p.n)
+    result = show.run(counting.followers, p.counted, context, cut, p.level, p.n, p.smoothing,
+                      name="probabilities")  # fmt: skip
+    show.figure(follower_bars, result, impossible, p.n)
     facts = show.derive(result.summary, name="summary")
     share = show.derive(impossible.at_order, p.n, name="at_order")
     show.metric("never", show.words("metric.never.value", value=facts["unseen"]))

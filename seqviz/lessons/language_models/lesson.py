@@ -13,9 +13,7 @@ lesson = Lesson("language_models", code=(fit,), core=("product", "counts", "ladd
 product = lesson.bench("product", counted.ProductParams)(counted.product)
 counts = lesson.bench("counts", counted.CountsParams)(counted.counts)
 ladder = lesson.bench("ladder", compared.LadderParams)(compared.rank)
-writing = lesson.bench("writing", compared.WritingParams, replicate=compared.class_copying)(
-    compared.write
-)
+writing = lesson.bench("writing", compared.WritingParams)(compared.write)
 windows = lesson.bench("window", window_network.WindowParams)(window_network.windows)
 
 COUNTED = (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from seqviz.compute.language_models.window import WINDOW
 from seqviz.experiments.language_models import window
-from seqviz.figures.language_models.window import agreement_by_distance, block_similarity
+from seqviz.figures.language_models.window import agreement_curves, block_similarity
 from seqviz.lessons.framework.controls import choice, on, select_slider, view
 from seqviz.lessons.framework.show import Show
 from seqviz.models import checkpoints
@@ -30,7 +30,7 @@ def windows(p: WindowParams, show: Show) -> None:
     if p.view == "blocks":
         return _blocks(p, show)
     result = show.job(window.agreement_by_distance, name="agreement", decoders=("smollm2",))
-    show.figure(agreement_by_distance, result, p.inserted)
+    show.figure(agreement_curves, result, p.inserted)
     facts = show.derive(result.at, p.reader, p.inserted, name="facts")
     show.metric("effect", facts["effect"])
     show.note(f"window.{facts.variant}", **facts, name=show.text(f"figure.verb_{p.reader}"))

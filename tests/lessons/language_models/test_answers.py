@@ -79,7 +79,8 @@ BOTH = (  # bench, settings, what its sentence says, other settings, what it say
     ("product", {}, "rank 1 of 6", {"n": 1}, "All 6 orders cost"),
     ("product", {"sentence": "dog bites cat"}, "Not in the corpus: cat",
      {"sentence": "dog bites dog bites man man"}, "1 more are left out"),
-    ("product", {"smoothing": "none", "sentence": "man bites dog"}, "has probability 0", {}, "rank"),
+    ("product", {"smoothing": "none", "sentence": "man bites dog"},
+     "has probability 0", {}, "rank"),
     ("counts", {}, "occurs 8 times", {"context": "zebra dances"}, "never occurs. Without"),
     ("counts", {"smoothing": "witten_bell", "context": "zebra dances"}, "of a shorter context",
      {"n": 1}, "no word before is read"),
@@ -110,12 +111,3 @@ def test_note_changes_with_numbers(place):
 
 def plain(sentence: str) -> str:
     return re.sub(r"\s", " ", sentence.replace("\\", ""))
-
-
-def test_class_experiment_draws_a_span_for_each_seat():
-    experiment = lesson.benches["writing"].experiment({"n": 2})
-    first, again = experiment.values([1, 2, 3]), experiment.values([3])
-    assert first[2] == again[0]
-    assert len(set(first)) > 1
-    longer = lesson.benches["writing"].experiment({"n": 6}).values([1, 2, 3])
-    assert sum(longer) > sum(first)
