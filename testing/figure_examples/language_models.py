@@ -54,7 +54,7 @@ def examples() -> tuple[Example, ...]:
         Example("followers, undefined", unseen.follower_bars, (nothing, impossible, 3), 18),
         Example("continuations", unseen.continuations, (words,), int(words.count[0])),
         Example("verb agreement", window.agreement_curves, (distance, 3), 7),
-        Example("blocks of a window", window.block_similarity, (blocks,), blocks.same.mean()),
+        Example("blocks of a window", window.cosines_of_positions, (blocks,), blocks.same.mean()),
         fake_example("copying", written.copied_spans, lambda result: result.spans[-1].mean,
                      2, case=4, text=9),
         Example("ruler", ruler.bits_by_model, (measured, "smollm2", "characters_gru"),

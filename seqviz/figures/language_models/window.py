@@ -44,7 +44,7 @@ def agreement_curves(agreement: AgreementByDistance, distance: int, style: Style
     )  # fmt: skip
 
 
-def block_similarity(similarity: BlockSimilarity, style: Style = STYLE) -> Figure:
+def cosines_of_positions(similarity: BlockSimilarity, style: Style = STYLE) -> Figure:
     """Plot how the cosines of equal words at two positions, and of different words, are spread."""
     label, palette = style.labels("figure.blocks_"), style.palette
     sheet = Sheet(style)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from seqviz.compute.language_models.window import WINDOW
 from seqviz.experiments.language_models import window
-from seqviz.figures.language_models.window import agreement_curves, block_similarity
+from seqviz.figures.language_models.window import agreement_curves, cosines_of_positions
 from seqviz.lessons.framework.controls import choice, on, select_slider, view
 from seqviz.lessons.framework.show import Show
 from seqviz.models import checkpoints
@@ -38,11 +38,11 @@ def windows(p: WindowParams, show: Show) -> None:
 
 
 def _blocks(p: WindowParams, show: Show) -> None:
-    network = show.run(checkpoints.load_window, name="network")
     first, second = PAIRS[p.positions]
-    result = show.run(network.similarity, first - 1, second - 1, p.n_words, name="similarity")
-    show.figure(block_similarity, result)
+    result = show.run(window.block_similarity, first, second, p.n_words, name="similarity")
+    show.figure(cosines_of_positions, result)
     show.readouts(result, same="mean")
+    network = show.derive(checkpoints.load_window, name="network")
     show.note(
         "window.blocks", first=first, second=second, words=p.n_words,
         parameters=network.parameters, width=WINDOW * network.embedding.shape[1],

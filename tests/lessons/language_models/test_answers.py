@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 
 import pytest
 
+from seqviz.core import content_hash
 from seqviz.core.i18n import LANGUAGES, Text, catalogue, number
+from seqviz.lessons.framework.controls import Choice, controls
+from seqviz.lessons.framework.host import LocalHost
 from seqviz.lessons.language_models.lesson import lesson
 
 
@@ -73,6 +77,26 @@ def test_hint_formula_gives_accepted_answer():
         by_weight = (1 - weight) * case["count"] / case["total"] + weight * case["below"]
         assert abs(by_weight - expected) <= within
         assert abs(1.05 * by_weight - expected) > within
+
+
+class HashingHost(LocalHost):
+    """Host that identifies each function, as the app's result cache does."""
+
+    def call(self, function, args, keywords):
+        assert inspect.isfunction(function)  # unwrapped, a method of a checked class would pass
+        content_hash.hash_function(function)
+        content_hash.hash_value((args, keywords))
+        return super().call(function, args, keywords)
+
+
+@pytest.mark.parametrize(
+    ("bench", "view"),
+    [(name, {"view": view} if view else {})
+     for name, bench in lesson.benches.items()
+     for view in dict(controls(bench.declaration)).get("view", Choice("")).options or ("",)],
+)  # fmt: skip
+def test_results_of_every_view_can_be_cached(bench, view):
+    assert lesson.benches[bench].run(view, host=HashingHost(), code=False).figure
 
 
 BOTH = (  # bench, settings, what its sentence says, other settings, what it says then
