@@ -362,6 +362,7 @@ SUBJECTS: dict[str, Subject] = {
 LEFT_OUT = {
     "agreement_by_distance": "next words by numpy, and forwards of SmolLM2 as in greedy",
     "bits_per_character": "scores of texts by numpy, and forwards of SmolLM2 as in greedy",
+    "impossible_texts": "counts by numpy",
     "copying_by_order": "counts and draws by numpy",
     "train_window": "a small network trained on the CPU, whatever the device",
     "cbow": "a table trained by torch on the CPU, whatever the device",

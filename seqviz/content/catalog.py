@@ -41,6 +41,8 @@ LESSONS = (
     LessonRecord("ar_fitting", "ar", "ar", "time_series", ":material/show_chart:", ("process",
         "phi")),
     LessonRecord("text", "tx", "text", "text", ":material/text_fields:", ("merges", "merges")),
+    LessonRecord("language_models", "lm", "language_models", "text", ":material/bar_chart:",
+           ("product", "n")),
     LessonRecord("recurrent", "rn", "rnn", "recurrent", ":material/repeat:", ("wirings", "output")),
     LessonRecord("vanishing_gradients", "vg", "gradients", "recurrent", ":material/trending_down:",
            ("reach", "gain")),

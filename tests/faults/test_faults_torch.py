@@ -23,7 +23,7 @@ SCRIPT = Path(without_torch.__file__)
 # count.
 NEED_IT = {
     "recurrent": 1, "transformer": 4, "vanishing_gradients": 2, "ar_fitting": 0, "text": 1,
-    "gates": 0, "attention": 2, "positions": 1, "bert_accuracy": 1, "gpt": 0,
+    "gates": 0, "attention": 2, "positions": 1, "language_models": 0, "bert_accuracy": 1, "gpt": 0,
 }  # fmt: skip
 
 

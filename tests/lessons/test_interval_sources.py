@@ -31,7 +31,9 @@ NAMES = {
 # The source of the interval that a sentence quotes, by the beginning of its key.
 SOURCES = {
     "attention.note.trials.": "texts", "gates.note.effect.": "nouns", "gpt.note.likely.": "texts",
-    "gpt.note.shots.": "questions and draws", "recurrent.note.tagging.": "sentences",
+    "gpt.note.shots.": "questions and draws", "language_models.note.counts.": "sentences",
+    "language_models.note.ladder.": "sentences", "language_models.note.window.": "sentences",
+    "language_models.note.writing.": "texts", "recurrent.note.tagging.": "sentences",
     "recurrent.note.tagger.gap_": "sentences", "recurrent.note.writing.": "sentences",
     "recurrent.note.readout.": "reviews", "text.note.ids.many": "permutations",
     "text.note.reading.many": "words", "text.note.windows.": "stretches",

@@ -32,7 +32,8 @@ from seqviz.core import deprecated
 from tests.shared_fixtures import MODELS, models_of
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "notebooks_0_1"
-SLUGS = [record.slug for record in catalog.LESSONS]
+# Later lessons have none.
+SLUGS = [record.slug for record in catalog.LESSONS if (FOLDER / f"{record.slug}.ipynb").exists()]
 
 
 def cells(slug: str) -> list[str]:

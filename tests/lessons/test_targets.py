@@ -41,6 +41,12 @@ WAYS = {
     ),
     "gates": Way("force", {"f": 0.4}, {"f": 0.7}, "0.377"),
     "attention": Way("masks", {"kind": "strided", "reach": 2}, {"kind": "window"}, "37.3%"),
+    "language_models": Way(
+        "product",
+        {"corpus": "Dog bites man. " * 10},
+        {"corpus": "Dog bites man. Man bites dog."},
+        "3,039,751",
+    ),
     "positions": Way("distance", {"base": 100.0}, {"base": 10.0}, "18.1%"),
     "transformer": Way("account", {"text": "We met a"}, {"text": "The"}, "7.6%"),
     "bert_accuracy": Way(

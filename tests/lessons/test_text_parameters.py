@@ -29,5 +29,5 @@ def test_index_page_lists_every_text_parameter():
     taking = {key for slug in SLUGS for key, item in keys(slug).items() if takes_words(item)}
     (listed,) = re.findall(r'const TEXTS = "([^"]*)"', index_page.script())
     assert set(listed.split(" ")) == taking
-    assert len(SLUGS) == 10
+    assert len(SLUGS) == 11
     assert len(taking) > 50

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.stats.estimate import Estimate, mean_ci, paired_difference, stack
+from seqviz.stats.facts import Facts
 
 
 @dataclass(frozen=True)
@@ -41,3 +42,14 @@ class AgreementByDistance:
         """Return True where no prediction of a model depends on the number of the subject."""
         row = self.models.index(model)
         return bool((self.plural[row] == self.singular[row]).all())
+
+    def at(self, model: str, distance: int) -> Facts:
+        """State what the number of the subject changes at one distance.
+
+        Args:
+            model: name of the model.
+            distance: number of inserted words.
+        """
+        effect = self.effect(model)[self.distance.tolist().index(distance)]
+        variant = "blind" if self.blind(model) else effect.verdict
+        return Facts(variant, effect=effect, distance=distance, sentences=effect.n)

@@ -233,6 +233,18 @@ def fit(
     return NgramModel(counts, smoothing, tuple(shares), tuple(weights))
 
 
+def witten_bell(count: int, total: int, kinds: int, below: float) -> float:
+    """Return the Witten-Bell probability of a symbol after a context, as `fit` computes it.
+
+    Args:
+        count: occurrences of the symbol after the context.
+        total: occurrences of the context with a follower.
+        kinds: number of different followers.
+        below: probability of the symbol after the shorter context.
+    """
+    return (count + kinds * below) / (total + kinds)
+
+
 def continuations(counts: NgramCounts, n: int) -> Int[np.ndarray, "ngram"]:
     """Return the number of different symbols before each n-gram.
 

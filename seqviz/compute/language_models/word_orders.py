@@ -77,6 +77,15 @@ class WordOrders:
             return 0.0 if math.isinf(self.totals[b]) else -math.inf
         return float(self.totals[b] - self.totals[a]) * math.log10(2)
 
+    @property
+    def spread(self) -> Log10:
+        """How many times as probable the most probable order is as the least probable possible one.
+
+        1 where no order is possible.
+        """
+        finite = self.totals[np.isfinite(self.totals)]
+        return float(np.ptp(finite)) * math.log10(2) if len(finite) else 0.0
+
     def compared(self, order: Sequence[int]) -> Facts:
         """State the bits of an order, its rank, and the spread over all orders.
 
@@ -85,8 +94,9 @@ class WordOrders:
         """
         rank, totals = self.rank(order), self.totals
         finite = totals[np.isfinite(totals)]
+        same = len(finite) == len(totals) > 1 and not np.ptp(totals)
         return Facts(
-            "infinite" if math.isinf(totals[rank]) else "finite",
+            "infinite" if math.isinf(totals[rank]) else "equal" if same else "finite",
             rank=rank + 1, n_orders=len(totals), bits=float(totals[rank]),
             best=float(totals[0]), worst=float(finite.max()) if len(finite) else math.inf,
             impossible=len(totals) - len(finite),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -16,6 +17,8 @@ from seqviz.compute.gpt.draw import draw
 from seqviz.core.units import Share
 from seqviz.stats.estimate import Estimate, mean_ci, stack
 from seqviz.stats.facts import Facts
+
+_KEY = 3  # characters of a key, 21 bits each
 
 
 @dataclass(frozen=True)
@@ -145,11 +148,51 @@ def measure_copying(
         words: words of the text.
         vocabulary: words of the training text.
     """
-    spans = np.zeros(len(text), int)
-    end = 0
+    codes, spans = _codes(text), np.zeros(len(text), int)
     for start in range(len(text)):
-        end = max(end, start)
-        while end < len(text) and text[start : end + 1] in training:
-            end += 1
-        spans[start] = end - start
+        spans[start] = _longest_match(codes[start:], *_index(training))
     return CopiedText(text, spans, len(words), sum(word in vocabulary for word in words))
+
+
+def _codes(text: str) -> Int[np.ndarray, "character"]:
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    return codes.astype(np.int64)
+
+
+@lru_cache(maxsize=2)
+def _index(
+    text: str,
+) -> tuple[Int[np.ndarray, "code"], Int[np.ndarray, "position"], Int[np.ndarray, "position"]]:
+    """Return the characters of a text, its positions by the three from each on, and their keys."""
+    codes = np.append(_codes(text), [-1] * _KEY)  # equal to no character
+    keys = _key(np.stack([codes[k : k + len(text)] for k in range(_KEY)]))
+    order = np.argsort(keys, kind="stable")
+    return codes.astype(np.int32), order.astype(np.int32), keys[order]
+
+
+def _key(codes: Int[np.ndarray, "3 *rows"]) -> Int[np.ndarray, "*rows"]:
+    first, second, third = np.maximum(codes + 1, 0)
+    return np.asarray((first << 42) + (second << 21) + third)
+
+
+def _longest_match(
+    text: Int[np.ndarray, "character"], codes: Int[np.ndarray, "code"],
+    order: Int[np.ndarray, "position"], keys: Int[np.ndarray, "position"],
+) -> int:  # fmt: skip
+    """Return the length of the longest beginning of a text that stands in the indexed one."""
+    low = high = 0
+    for length in range(1, _KEY + 1):
+        if length > len(text):
+            return len(text)
+        start = np.append(text[:length], np.full(_KEY - length, -1))
+        bounds = int(_key(start)), int(_key(start)) + (1 << 21 * (_KEY - length))
+        low, high = np.searchsorted(keys, bounds)
+        if low == high:
+            return length - 1
+    positions, length = order[low:high] + _KEY, _KEY
+    while length < len(text):
+        positions = positions[codes[positions] == text[length]] + 1
+        if not len(positions):
+            break
+        length += 1
+    return length

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -20,6 +21,8 @@ from seqviz.models.texts import TokenizerText
 
 LEVELS = ("letters", "words")
 MAX_CORPUS_CHARS = 2_000  # of a user's text
+_ENDS = re.compile(r"(?<=[.!?。！？])|\n")
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,17 @@ def tokens(text: TokenizerText, language: str, level: str) -> list[str]:
     return [encoding.word(piece) for piece in encoding.words(text, ()).pieces]
 
 
+def sentences(text: TokenizerText) -> tuple[str, ...]:
+    """Split the first `MAX_CORPUS_CHARS` characters of a user's text after marks and line ends."""
+    parts = (part.strip() for part in _ENDS.split(text[:MAX_CORPUS_CHARS]))
+    return tuple(part for part in parts if part)
+
+
+def language_of(text: TokenizerText) -> str:
+    """Return "zh" for a text with a Chinese character, else "en"."""
+    return "zh" if _CHINESE.search(text) else "en"
+
+
 def corpus_of(train: tuple[str, ...], held: tuple[str, ...], language: str, level: str) -> Corpus:
     """Return the tokens of sentences as ids; all tokens of the sentences for training have one.
 
@@ -107,7 +121,7 @@ def corpus(language: str, level: str, size: int = 0) -> Corpus:
 
 @lru_cache(maxsize=32)
 def user_corpus(text: TokenizerText, language: str, level: str) -> Corpus:
-    """Return the first `MAX_CORPUS_CHARS` characters of a user's text, a sentence on each line.
+    """Return the sentences of a user's text; see `sentences`.
 
     Args:
         text: the text.
@@ -117,8 +131,7 @@ def user_corpus(text: TokenizerText, language: str, level: str) -> Corpus:
     Raises:
         UserError: "no_text" for a text without tokens.
     """
-    lines = tuple(line for line in text[:MAX_CORPUS_CHARS].splitlines() if line.strip())
-    result = corpus_of(lines, (), language, level)
+    result = corpus_of(sentences(text), (), language, level)
     if len(result.vocabulary) == len((UNKNOWN, END)):
         raise UserError("no_text", "There is nothing to count. Type a text.")
     return result
@@ -136,7 +149,7 @@ def counts(language: str, level: str) -> NgramCounts:
     return count(sentences.train, len(sentences.vocabulary), ORDER)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def model(language: str, level: str, smoothing: str, order: int) -> NgramModel:
     """Return an n-gram model of the bundled sentences.
 

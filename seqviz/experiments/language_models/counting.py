@@ -9,13 +9,14 @@ from seqviz.compute.language_models.ngrams import ORDER, count, fit
 from seqviz.compute.language_models.unseen import Continuations, Followers, ImpossibleTexts
 from seqviz.compute.language_models.word_orders import WordOrders, word_orders
 from seqviz.experiments.language_models.corpora import (
-    MAX_CORPUS_CHARS,
     corpus,
     counts,
     model,
+    sentences,
     tokens,
     user_corpus,
 )
+from seqviz.jobs import Report, no_progress
 from seqviz.models.texts import TokenizerText
 
 END_ID = 1
@@ -27,7 +28,7 @@ def orders(
     """Rank all orders of the words of a sentence under an n-gram model of a user's text.
 
     Args:
-        text: the corpus, a sentence on each line.
+        text: the corpus; see `corpora.sentences`. Marks are left out.
         sentence: the sentence.
         language: "en" or "zh".
         n: words of the longest n-gram.
@@ -36,8 +37,11 @@ def orders(
     Raises:
         UserError: "no_text" for a corpus or a sentence without words.
     """
-    lines = [tokens(line, language, "words") for line in text[:MAX_CORPUS_CHARS].splitlines()]
-    return word_orders(lines, tokens(sentence, language, "words"), n, smoothing)
+    *lines, words = (
+        [word for word in tokens(part, language, "words") if any(map(str.isalnum, word))]
+        for part in (*sentences(text), sentence)
+    )
+    return word_orders(lines, words, n, smoothing)
 
 
 def followers(
@@ -46,7 +50,7 @@ def followers(
     """Return what follows a context in a corpus, before and after smoothing.
 
     Args:
-        text: the corpus, a sentence on each line; empty for the bundled sentences.
+        text: the corpus; empty for the bundled sentences.
         context: the text before; the last n - 1 tokens are read, after the end of a sentence.
         language: "en" or "zh".
         level: one of `corpora.LEVELS`.
@@ -57,23 +61,24 @@ def followers(
         UserError: "no_text" for a text without tokens.
     """
     if text.strip():
-        sentences = user_corpus(text, language, level)
-        fitted = fit(count(sentences.train, len(sentences.vocabulary), ORDER), smoothing, n)
+        source = user_corpus(text, language, level)
+        fitted = fit(count(source.train, len(source.vocabulary), ORDER), smoothing, n)
     else:
-        sentences = corpus(language, level)
+        source = corpus(language, level)
         fitted = model(language, level, smoothing, n)
-    before = [END_ID, *sentences.ids(context).tolist()]
-    return unseen.followers(fitted, sentences.vocabulary.names, before)
+    before = [END_ID, *source.ids(context).tolist()]
+    return unseen.followers(fitted, source.vocabulary.names, before)
 
 
-@cache
-def impossible_texts(language: str, level: str) -> ImpossibleTexts:
-    """Return the share of held-out sentences with probability 0 without smoothing, for each n.
+def impossible_texts(language: str, level: str, report: Report = no_progress) -> ImpossibleTexts:
+    """Return the share of held-out sentences with probability 0 without smoothing (a job).
 
     Args:
         language: "en" or "zh".
         level: one of `corpora.LEVELS`.
+        report: receives the share done.
     """
+    report(0.0, 0.0)
     return unseen.impossible_texts(counts(language, level), corpus(language, level).held, END_ID)
 
 

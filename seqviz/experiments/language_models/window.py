@@ -16,7 +16,7 @@ from seqviz.compute.gates.networks import log_probabilities, trace
 from seqviz.compute.gpt.draw import probabilities
 from seqviz.compute.language_models import window
 from seqviz.compute.language_models.agreement import AgreementByDistance
-from seqviz.compute.language_models.window import WindowNetwork
+from seqviz.compute.language_models.window import BlockSimilarity, WindowNetwork
 from seqviz.compute.language_models.window_training import WindowRecord, WindowSettings, train
 from seqviz.data.word_lists import agreement
 from seqviz.experiments.gpt.continuation import next_token
@@ -95,6 +95,17 @@ def train_window(settings: WindowSettings, report: Report = no_progress) -> Trai
         network, records, held_out(sentences, network.bits),
         held_out(sentences, lambda ids: -log2[ids]), sentences.unknown, spent,
     )  # fmt: skip
+
+
+def block_similarity(first: int, second: int, n_words: int) -> BlockSimilarity:
+    """Compare what two positions of the shipped network make of the commonest words.
+
+    Args:
+        first: a position, from 1; the last is the word before the predicted one.
+        second: the other position.
+        n_words: number of words.
+    """
+    return checkpoints.load_window().similarity(first - 1, second - 1, n_words)
 
 
 def agreement_by_distance(

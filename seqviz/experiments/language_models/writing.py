@@ -20,6 +20,7 @@ from seqviz.models.texts import TokenizerText
 MAX_CHARS = 120  # of a text
 SMOOTHING = "kneser_ney"
 END_ID = 1
+UNKNOWN_SIGN = "□"
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,10 @@ class ShannonSeries:
     parted: tuple[int, ...]
     people: tuple[CopiedText, ...]
 
+    def of(self, n: int) -> CopiedText:
+        """Return the text of one n."""
+        return self.texts[n - 1]
+
 
 def series(language: str, seed: int, temperature: float, n_people: int = 20) -> ShannonSeries:
     """Draw a text from the model of each n, one letter with each uniform number.
@@ -47,14 +52,8 @@ def series(language: str, seed: int, temperature: float, n_people: int = 20) -> 
         n_people: number of held-out sentences.
     """
     names = corpus(language, "letters").vocabulary.names
-    samples = [
-        written.write(
-            model(language, "letters", SMOOTHING, n).distribution, uniforms(seed, MAX_CHARS),
-            temperature, [END_ID], END_ID,
-        )
-        for n in range(1, ORDER + 1)
-    ]  # fmt: skip
-    texts = ["".join(names[k] if k else "□" for k in ids) for ids in samples]
+    samples = [_sample(language, n, temperature, seed, END_ID) for n in range(1, ORDER + 1)]
+    texts = ["".join(names[k] if k else UNKNOWN_SIGN for k in ids) for ids in samples]
     people = [text[:MAX_CHARS] for text in _sentences(language)[1][:n_people]]
     pairs = zip(samples[1:], samples[:-1], strict=True)
     measured, human = (tuple(copying(text, language) for text in part) for part in (texts, people))
@@ -80,12 +79,8 @@ def copying_by_order(
     for n in range(1, ORDER + 2):
         texts = [people[k * MAX_CHARS : (k + 1) * MAX_CHARS] for k in range(n_texts)]
         if n <= ORDER:
-            distribution = model(language, "letters", SMOOTHING, n).distribution
-            samples = [
-                written.write(distribution, uniforms(seed, MAX_CHARS), temperature, [END_ID], -1)
-                for seed in range(n_texts)
-            ]
-            texts = ["".join(names[k] if k else "□" for k in ids) for ids in samples]
+            samples = [_sample(language, n, temperature, seed, -1) for seed in range(n_texts)]
+            texts = ["".join(names[k] if k else UNKNOWN_SIGN for k in ids) for ids in samples]
         rows.append([copying(text, language) for text in texts])
         report(n / (ORDER + 1), n / (ORDER + 1))
     longest, words = (
@@ -105,6 +100,12 @@ def copying(text: TokenizerText, language: str) -> CopiedText:
     training, vocabulary = _training(language)
     words = [word for word in tokens(text, language, "words") if word.isalpha()]
     return written.measure_copying(text, training, words, vocabulary)
+
+
+def _sample(language: str, n: int, temperature: float, seed: int, stop: int) -> list[int]:
+    """Return the letters of a text that begins a sentence; see `written.write`."""
+    distribution = model(language, "letters", SMOOTHING, n).distribution
+    return written.write(distribution, uniforms(seed, MAX_CHARS), temperature, [END_ID], stop)
 
 
 def _sentences(language: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

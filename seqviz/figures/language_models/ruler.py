@@ -14,7 +14,7 @@ SMOOTHINGS = ("witten_bell", "kneser_ney", "modified_kneser_ney")
 _TICKS = (1, 2, 3, 4, 6, 8, 12, 16)
 
 
-def bits_per_character(
+def bits_by_model(
     measured: BitsPerCharacter, model: str, reference: str, style: Style = STYLE
 ) -> Figure:
     """Plot bits per character of each model as a row, the worst on top, on a log axis.

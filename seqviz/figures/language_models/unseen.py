@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.language_models.unseen import Continuations, Followers, ImpossibleTexts
+from seqviz.compute.text.windows.vocabulary import UNKNOWN
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, short
 
 _LONGEST = 16  # characters of a word on an axis
 
 
-def followers(
+def follower_bars(
     result: Followers, impossible: ImpossibleTexts, n: int, style: Style = STYLE
 ) -> Figure:
     """Plot what follows a context (left) and the share of impossible sentences by n (right).
@@ -26,7 +27,8 @@ def followers(
     """
     label, palette = style.labels("figure.followers_"), style.palette
     sheet = Sheet(style, barmode="overlay")
-    names = [_visible(symbol) for symbol in result.symbols]
+    names = [label("unknown") if symbol == UNKNOWN else _visible(symbol)
+             for symbol in result.symbols]  # fmt: skip
     largest = 100 * max(result.raw.max(), result.probability.max(), 0.01)
     orders = [str(k) for k in range(1, len(np.atleast_1d(impossible.shares.mean)) + 1)]
     left, right = sheet.row(

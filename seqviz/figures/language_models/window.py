@@ -9,10 +9,15 @@ from seqviz.compute.language_models.window import BlockSimilarity
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 
 
-def agreement_by_distance(agreement: AgreementByDistance, style: Style = STYLE) -> Figure:
+def agreement_curves(agreement: AgreementByDistance, distance: int, style: Style = STYLE) -> Figure:
     """Plot P(were) - P(was) after a plural (left), and by how much the plural raises it (right).
 
     Bands are 95% intervals over the sentences.
+
+    Args:
+        agreement: the probabilities.
+        distance: number of inserted words that is marked.
+        style: style of the figure.
     """
     label, palette = style.labels("figure.verb_"), style.palette
     sheet = Sheet(style)
@@ -28,6 +33,7 @@ def agreement_by_distance(agreement: AgreementByDistance, style: Style = STYLE) 
             panel.band(agreement.distance, *values.ci, color)
             panel.line(agreement.distance, values.mean, label(model), color, symbol="circle",
                        hover="%{x}: %{y:.3g}")  # fmt: skip
+        panel.vertical(distance, palette.highlight)
     blind = [label(model) for model in agreement.models if agreement.blind(model)]
     effects = [agreement.effect(model) for model in agreement.models]
     best = int(np.argmax([effect.mean[0] for effect in effects]))
@@ -38,7 +44,7 @@ def agreement_by_distance(agreement: AgreementByDistance, style: Style = STYLE) 
     )  # fmt: skip
 
 
-def block_similarity(similarity: BlockSimilarity, style: Style = STYLE) -> Figure:
+def cosines_of_positions(similarity: BlockSimilarity, style: Style = STYLE) -> Figure:
     """Plot how the cosines of equal words at two positions, and of different words, are spread."""
     label, palette = style.labels("figure.blocks_"), style.palette
     sheet = Sheet(style)

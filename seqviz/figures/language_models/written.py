@@ -6,10 +6,15 @@ from seqviz.compute.language_models.written import CopyingByOrder
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 
 
-def copying_by_order(copying: CopyingByOrder, style: Style = STYLE) -> Figure:
+def copied_spans(copying: CopyingByOrder, n: int, style: Style = STYLE) -> Figure:
     """Plot the longest copied span (left) and the share of existing words (right) by n.
 
     Whiskers are 95% intervals over texts; the last category is held-out texts of people.
+
+    Args:
+        copying: spans and words of the texts.
+        n: n that is marked.
+        style: style of the figure.
     """
     label, palette = style.labels("figure.copying_"), style.palette
     sheet = Sheet(style)
@@ -22,6 +27,7 @@ def copying_by_order(copying: CopyingByOrder, style: Style = STYLE) -> Figure:
     for panel, values in ((left, copying.spans), (right, 100 * copying.word_shares)):
         panel.estimates(values[:count], label("models"), palette.prediction, hover="%{y:.1f}")
         panel.estimates(values, label("held_out"), palette.truth, start=count, hover="%{y:.1f}")
+        panel.vertical(n, palette.highlight)
     return sheet.described(
         "alt.copying", names={"x": cases["ticktext"], "x2": cases["ticktext"]}, **copying.summary()
     )

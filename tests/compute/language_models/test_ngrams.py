@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqviz.compute.language_models import ngrams
-from seqviz.compute.language_models.ngrams import SMOOTHINGS, count, fit
+from seqviz.compute.language_models.ngrams import SMOOTHINGS, count, fit, witten_bell
 from seqviz.core.errors import UserError
 from seqviz.data.reviews import characters_split
 from seqviz.models.checkpoints import card
@@ -208,3 +208,16 @@ def test_count_rejects_an_empty_text_and_shortens_the_order():
     assert fit(counts, "witten_bell", 6).order == 3
     with pytest.raises(ValueError, match="Unknown smoothing"):
         fit(counts, "good_turing")
+
+
+def test_witten_bell_by_hand_is_the_fitted_model():
+    ids = np.array([1, 2, 3, 1, 2, 2, 1, 3, 1, 2, 1])
+    model = fit(count(ids, 4, 2), "witten_bell")
+    below = fit(count(ids, 4, 1), "witten_bell").distribution([])
+    for context in (1, 2, 3):
+        followers, times = model.counts.followers([context])
+        counted = dict(zip(followers.tolist(), times.tolist(), strict=True))
+        by_hand = [
+            witten_bell(counted.get(w, 0), int(times.sum()), len(times), below[w]) for w in range(4)
+        ]
+        assert model.distribution([context]) == pytest.approx(by_hand)
