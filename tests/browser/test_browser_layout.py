@@ -88,8 +88,10 @@ COVERED = """async (beside) => {
     const wrong = [];
     const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
     const chart = (figure) => figure.querySelector("svg.main-svg")?.getBoundingClientRect().height;
-    const filled = (figure) =>
-        Math.abs((chart(figure) ?? figure.clientHeight) - figure.clientHeight) <= 1;
+    const filled = (figure) => {
+        const { height } = figure.getBoundingClientRect();
+        return Math.abs((chart(figure) ?? height) - height) <= 1;
+    };
     let seen = 0;
     for (const bench of document.querySelectorAll('[class*="st-key-bench-"]')) {
         if (bench.getClientRects().length === 0) continue;
@@ -101,7 +103,7 @@ COVERED = """async (beside) => {
             const box = figure.getBoundingClientRect();
             if (!filled(figure)) say(`${chart(figure)} px in ${box.height}`);
             if (figure.scrollHeight > figure.clientHeight + 1) say("cut below");
-            if (chart(figure) < 0.55 * innerHeight) say("small");
+            if (chart(figure) < 0.4 * innerHeight) say("small");
             for (const one of bench.querySelectorAll(beside)) {
                 if (figure.contains(one) || one.contains(figure)) continue;
                 const { left, right, top, bottom } = one.getBoundingClientRect();

@@ -1,4 +1,7 @@
-"""In the lecture hall: the keys of a clicker wherever the focus is, figures after every change."""
+"""In the lecture hall: the keys of a clicker wherever the focus is, figures after every change.
+
+With the notes (N), where they go from bench to bench; slides are in `test_browser_slides.py`.
+"""
 
 from __future__ import annotations
 
@@ -54,6 +57,7 @@ def test_clicker_walks_benches_right_after_toggle_click(visit):
     lesson.whole()
     lesson.rest()
     expect(lesson.page.locator('.st-key-present input[type="checkbox"]')).to_be_focused()
+    lesson.page.keyboard.press("n")
     for bench in range(4):
         lesson.page.keyboard.press("PageDown")
         assert at(lesson) == bench
@@ -67,6 +71,7 @@ def hall(visitors):
         lesson = visit("gates", {"lang": "en", "present": "true"}, viewport=HALL)
         lesson.whole()
         lesson.rest()
+        lesson.page.keyboard.press("n")
         yield lesson
 
 
@@ -160,6 +165,7 @@ def test_clicker_walks_from_iframe_and_sketch_keeps_arrow_keys(visit):
     lesson.whole()
     frame = framed(lesson)
     lesson.rest()
+    lesson.page.keyboard.press("n")
     frame.click(position={"x": 300, "y": 10})
     assert lesson.page.evaluate("document.activeElement.tagName") == "IFRAME"
     lesson.page.evaluate("document.querySelector('.stMain').scrollTo(0, 0)")
@@ -180,6 +186,7 @@ def test_clicker_walks_past_closed_card(visit):
     card = lesson.page.locator(css_class("card-compare")).locator("summary").first
     lesson.geometry("ba.knife")
     card.click()
+    lesson.page.keyboard.press("n")
     expect(lesson.page.locator(css_class("bench-compare"))).not_to_be_visible()
     lesson.page.locator(css_class("bench-looks")).evaluate("(one) => one.scrollIntoView()")
     lesson.page.keyboard.press("PageDown")
