@@ -163,9 +163,9 @@ def test_figures_stay_uncovered_after_slider_reload_and_resize(hall):
 def test_clicker_walks_from_iframe_and_sketch_keeps_arrow_keys(visit):
     lesson = visit("attention", {"present": "true", **MORE["attention"]}, viewport=HALL)
     lesson.whole()
+    lesson.page.keyboard.press("n")  # a slide shows its question first
     frame = framed(lesson)
     lesson.rest()
-    lesson.page.keyboard.press("n")
     frame.click(position={"x": 300, "y": 10})
     assert lesson.page.evaluate("document.activeElement.tagName") == "IFRAME"
     lesson.page.evaluate("document.querySelector('.stMain').scrollTo(0, 0)")

@@ -262,8 +262,7 @@ def test_clicker_opens_closes_and_reveals_a_vote(room):
     teacher, student = room.teacher, room.student
     teacher.page.set_viewport_size({"width": 1920, "height": 1080})
     teacher.go(f"/ar_fitting?lang=en&room={room.code}&present=true")
-    teacher.page.locator("html").wait_for()
-    teacher.page.get_by_test_id("stHeader").wait_for(state="hidden")
+    teacher.titled(Text("en")("ar_fitting.title"))
     teacher.whole()
     press(teacher, "PageDown")
     bench = teacher.page.locator(css_class("bench-process"))

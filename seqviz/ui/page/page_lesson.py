@@ -300,7 +300,7 @@ class PageLesson:
             self.text,
             self.words.control,
             self.words.option,
-            above=stage,
+            above=None if header.presenting() else stage,
             side=side,
             max_visible=MAX_PRESENTED if header.presenting() else None,
         )

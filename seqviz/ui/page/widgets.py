@@ -128,7 +128,7 @@ def draw(
         text: translations.
         words: returns label and help of a control.
         names: returns the label of an option.
-        above: container over the figure.
+        above: container over the figure; None to have all controls in `side`.
         side: container of the controls.
         max_visible: number of controls outside the expander; None for no limit.
     """
@@ -149,7 +149,7 @@ def draw(
                 continue
         position = front
         if isinstance(control, Choice | TextInput) and control.above and name not in folded:
-            position = above
+            position = above or front
         elif name in folded or (control.more and not is_constant(control, values)):
             after = after or side.expander(
                 text("frame.more"), type="compact", expanded=_is_more_linked(prefix, declaration)
