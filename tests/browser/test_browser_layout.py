@@ -89,8 +89,9 @@ COVERED = """async (beside) => {
     const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
     const chart = (figure) => figure.querySelector("svg.main-svg")?.getBoundingClientRect().height;
     const filled = (figure) => {
-        const { height } = figure.getBoundingClientRect();
-        return Math.abs((chart(figure) ?? height) - height) <= 1;
+        const { width, height } = figure.getBoundingClientRect();
+        const scale = width / figure.offsetWidth; // whole pixels of a drawing that is enlarged
+        return Math.abs((chart(figure) ?? height) - height) <= Math.max(1, scale);
     };
     let seen = 0;
     for (const bench of document.querySelectorAll('[class*="st-key-bench-"]')) {

@@ -65,7 +65,7 @@ LOOKED = """async (bench) => {
     });
     const texts = document.createTreeWalker(bench, NodeFilter.SHOW_TEXT);
     const ignored = `.visually-hidden, .katex, .help, .hm, sub, sup, script, style,
-        [data-testid*="Icon"], tspan[style*="font-size"], .vega-embed`; // not enlarged: AR, by hand
+        [data-testid*="Icon"], tspan[style*="font-size"]`;
     let smallest = [Infinity, ""];
     while (texts.nextNode()) {
         const text = texts.currentNode, parent = text.parentElement;
@@ -74,12 +74,14 @@ LOOKED = """async (bench) => {
         const box = rect(range);
         if (box.width < 2 || box.height < 2) continue;
         if (outside(box) > 1) wrong.push(`${text.data.slice(0, 30)}: cut by ${outside(box)} px`);
-        const enlarged = chart?.contains(parent) ? scale : 1;
+        const drawing = parent.closest("svg.marks"); // by Vega, which CSS has enlarged as well
+        const own = drawing && rect(drawing).width / drawing.getAttribute("width");
+        const enlarged = own ?? (chart?.contains(parent) ? scale : 1);
         const size = parseFloat(getComputedStyle(parent).fontSize) * enlarged;
         if (size < smallest[0]) smallest = [size, text.data.trim().slice(0, 30)];
     }
-    const own = ".seqviz-sinusoid"; // its controls are part of the drawing
-    const controls = parts.filter((part) => part.matches(inputs) && !part.closest(own));
+    const framed = ".seqviz-sinusoid"; // its controls are part of the drawing
+    const controls = parts.filter((part) => part.matches(inputs) && !part.closest(framed));
     return { wrong, smallest, nControls: controls.length,
              figureShare: chart ? rect(figure).height / innerHeight : null };
 }"""
