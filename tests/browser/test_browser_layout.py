@@ -99,12 +99,13 @@ COVERED = """async (beside) => {
         const say = (what) => wrong.push(`${bench.className.match(/bench-\\w+/)}: ${what}`);
         bench.scrollIntoView({ block: "start" });
         for (const figure of bench.querySelectorAll('[class*="-figure"], iframe')) {
+            if (!figure.checkVisibility()) continue; // below an open sketch
             for (let n = 0; n < 2 || (!filled(figure) && n < 600); n += 1) await frame();
             seen += 1;
             const box = figure.getBoundingClientRect();
             if (!filled(figure)) say(`${chart(figure)} px in ${box.height}`);
             if (figure.scrollHeight > figure.clientHeight + 1) say("cut below");
-            if (chart(figure) < 0.4 * innerHeight) say("small");
+            if (chart(figure) < 0.4 * innerHeight) say(`small, ${chart(figure)} px`);
             for (const one of bench.querySelectorAll(beside)) {
                 if (figure.contains(one) || one.contains(figure)) continue;
                 const { left, right, top, bottom } = one.getBoundingClientRect();

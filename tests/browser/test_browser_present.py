@@ -88,7 +88,7 @@ def test_clicker_walks_from_any_focused_control(hall):
 
 def test_arrow_keys_move_last_slider_unless_focus_uses_them(hall):
     page, wrong = hall.page, []
-    slider = hall.slider("ga.one.temperature")
+    slider = hall.slider("ga.one.step")  # temperature is in the closed expander
     for index, (name, selector) in enumerate(PRESSED.items()):
         page.evaluate(UP)
         slider.evaluate("(one) => one.focus({ preventScroll: true })")
@@ -106,7 +106,7 @@ def test_arrow_keys_move_last_slider_unless_focus_uses_them(hall):
 
 def test_text_field_keeps_page_and_arrow_keys(hall):
     page, wrong = hall.page, []
-    slider = hall.slider("ga.one.temperature")
+    slider = hall.slider("ga.one.step")
     for name, selector in TYPED.items():
         page.evaluate(UP)
         before = slider.input_value()
@@ -123,7 +123,7 @@ def test_dialog_keeps_page_and_arrow_keys(hall):
     page.evaluate(UP)
     top, slider = (
         "() => document.querySelector('.stMain').scrollTop",
-        hall.slider("ga.one.temperature"),
+        hall.slider("ga.one.step"),
     )
     hall.by_key("ga.one.code").locator("button").click()
     page.get_by_role("dialog").wait_for()
@@ -147,7 +147,7 @@ def test_figures_stay_uncovered_after_slider_reload_and_resize(hall):
         assert not wrong
         assert observed > 6
 
-    slider = hall.slider("ga.one.temperature")
+    slider = hall.slider("ga.one.step")
     slider.focus()
     slider.press("ArrowRight")
     hall.heard("ga.one")

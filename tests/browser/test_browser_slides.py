@@ -182,7 +182,7 @@ def test_clicker_teaches_lesson_and_never_leaves_it_silently(visit):
     expect(bench("meaning").locator(".stSelectbox")).to_be_visible()
     stands("meaning", 0)
     message = page.locator(MESSAGE)
-    for _ in range(20):
+    for _ in range(40):  # benches behind cards are slides as well
         for _ in range(3):
             page.keyboard.down("PageDown")  # held: it repeats, and is one press
         page.keyboard.up("PageDown")
