@@ -143,7 +143,8 @@ def slopes_by_window(
         (
             chosen.transform_calculate(before=f"{low!r}", now=f"{top!r}",
                                        words=_spoken(text("figure.slope_of_run"), "datum.slope"))
-            .mark_text(align="left", baseline="top", fontSize=17, fontWeight="bold")
+            .mark_text(align="left", baseline="top", fontSize=round(17 * style.scale),
+                       fontWeight="bold")
             .encode(x=x, y=y, text=alt.Text("words:N")),
             "prediction",
         ),
