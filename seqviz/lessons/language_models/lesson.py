@@ -27,7 +27,7 @@ lesson.exercise(
     share=0.02,
 )
 
-lesson.question("alone", "product", at={"n": 1}, veils=False)
+lesson.question("alone", "product", at={"n": 1})
 lesson.question("impossible", "counts")
 lesson.question("cheaper", "ladder")
 lesson.question("copied", "writing")
