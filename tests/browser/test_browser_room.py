@@ -121,7 +121,7 @@ def test_student_page_detaches_on_control_change_and_rejoins(teacher, student):
 
 
 def test_pause_and_spotlight_disable_student_benches(teacher, student):
-    bench = student.page.locator(".st-key-bench-process")
+    bench = student.page.locator(".st-key-bench-by_hand")
     other = student.page.locator(".st-key-bench-fit")
     buttons = teacher.page.locator(SHOWN)
     buttons.get_by_role("button", name="Pause").click()
