@@ -121,7 +121,7 @@ def test_student_page_detaches_on_control_change_and_rejoins(teacher, student):
 
 
 def test_pause_and_spotlight_disable_student_benches(teacher, student):
-    bench = student.page.locator(".st-key-bench-process")
+    bench = student.page.locator(".st-key-bench-by_hand")
     other = student.page.locator(".st-key-bench-fit")
     buttons = teacher.page.locator(SHOWN)
     buttons.get_by_role("button", name="Pause").click()
@@ -583,7 +583,7 @@ def test_seat_dots_show_where_students_are(teacher, student):
     chip = teacher.page.locator(SHOWN)
     name = student.page.locator(f"{SHOWN} .name").inner_text()
     chip.get_by_role("button", name="1 here").click()
-    heading = teacher.page.locator(".st-key-bench-process h2").text_content()
+    heading = teacher.page.locator(".st-key-bench-by_hand h2").text_content()
     dots = chip.locator(".seat-dots")
     expect(dots).to_contain_text(f"AR fitting · {heading}1")
     expect(dots.locator("i")).to_have_text("●")
@@ -640,7 +640,9 @@ TOLD = """() => {
 }"""
 
 
-def has_told_its_looks(student) -> None:
+def has_told_its_looks(teacher, student) -> None:
+    for item in (teacher, student):  # it is the second figure of the lesson
+        item.page.locator(".st-key-bench-process").evaluate("one => one.scrollIntoView()")
     student.page.wait_for_function(TOLD)
     student.rest()
 
@@ -651,7 +653,7 @@ def test_student_figure_follows_drag_without_requests(teacher, student):
     student.page.on(
         "request", lambda item: requests.append(item.url) if "/live/" in item.url else None
     )
-    has_told_its_looks(student)
+    has_told_its_looks(teacher, student)
     before = student.geometry(FIGURE)
     teacher.drag(PHI, 0.9, 0.3, 10)
     for share in (0.35, 0.4, 0.45, 0.5):
@@ -676,7 +678,7 @@ def test_student_figure_follows_drag_without_requests(teacher, student):
 
 def test_student_figure_with_own_setting_requests_own_picture(teacher, student):
     """A setting of the own that the teacher's page has not: what is sent is not painted."""
-    has_told_its_looks(student)
+    has_told_its_looks(teacher, student)
     student.page.evaluate("""() => {
         const place = window.seqvizLiveBench("ar.process"), { currentQuery } = place;
         place.currentQuery = () => ({ ...currentQuery.call(place), "ar.process.seed": "5" });
