@@ -33,6 +33,7 @@ MOVED = {
     "/live/transformer/norms": ("tr.norms.added", "2"),
     "/live/recurrent/collapse": ("rn.collapse.amplitude", "3"),
     "/live/text/windows": ("tx.windows.batch", "3"),
+    "/live/language_models/product": ("lm.product.n", "3"),
     "/live/bert_accuracy/compare": ("ba.compare.sentences", "500"),
 }
 
