@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,7 @@ class SeedExperimentRun:
         location: the bench and its settings (see `room.shows`).
         results: the quantity, or a row of quantities, by seed, as far as computed.
         training: number of seeds being trained now, and the percentage done.
+        seed_s: seconds that a seed has taken, as measured last; 0 before the first.
         of_class: seeds that were seats at the last update.
         version: increases with every change that affects the figure.
         stopped: True after the teacher has stopped it.
@@ -29,6 +31,7 @@ class SeedExperimentRun:
     location: Mapping[str, Any]
     results: dict[int, Any] = field(default_factory=dict)
     training: tuple[int, int] = (0, 0)
+    seed_s: float = 0.0
     of_class: frozenset[int] = frozenset()
     version: int = 0
     stopped: bool = False
@@ -47,13 +50,16 @@ class SeedExperimentRun:
     def snapshot(self, seats: Iterable[int]) -> dict[str, Any]:
         """Return the progress, as JSON values."""
         seeds = target_seeds(seats)
+        done = sum(seed in self.results for seed in seeds)
+        n_left = len(seeds) - done - self.training[0] * self.training[1] / 100
         return {
             "number": self.number,
             "lesson": self.location["lesson"],
             "bench": self.location["bench"],
             "version": self.version,
-            "done": sum(seed in self.results for seed in seeds),
+            "done": done,
             "of": len(seeds),
+            "left_s": math.ceil(n_left * self.seed_s),
             "training": self.training[0],
             "percent": self.training[1],
             "stopped": self.stopped,

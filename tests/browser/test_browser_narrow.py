@@ -49,6 +49,10 @@ async ([figure, width]) => {
       return one;
     }, { box: new DOMRect(), text: "" });
   }
+  for (const map of host.querySelectorAll(".hm")) {
+    const numbers = [...map.querySelectorAll("text")].filter((one) => /\\d/.test(one.textContent));
+    if (numbers.length > 64) wrong.push(`a heat map with ${numbers.length} numbers`);
+  }
   return wrong;
 }
 """

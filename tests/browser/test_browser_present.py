@@ -1,4 +1,7 @@
-"""In the lecture hall: the keys of a clicker wherever the focus is, figures after every change."""
+"""In the lecture hall: the keys of a clicker wherever the focus is, figures after every change.
+
+With the notes (N), where they go from bench to bench; slides are in `test_browser_slides.py`.
+"""
 
 from __future__ import annotations
 
@@ -54,6 +57,7 @@ def test_clicker_walks_benches_right_after_toggle_click(visit):
     lesson.whole()
     lesson.rest()
     expect(lesson.page.locator('.st-key-present input[type="checkbox"]')).to_be_focused()
+    lesson.page.keyboard.press("n")
     for bench in range(4):
         lesson.page.keyboard.press("PageDown")
         assert at(lesson) == bench
@@ -67,6 +71,7 @@ def hall(visitors):
         lesson = visit("gates", {"lang": "en", "present": "true"}, viewport=HALL)
         lesson.whole()
         lesson.rest()
+        lesson.page.keyboard.press("n")
         yield lesson
 
 
@@ -83,7 +88,7 @@ def test_clicker_walks_from_any_focused_control(hall):
 
 def test_arrow_keys_move_last_slider_unless_focus_uses_them(hall):
     page, wrong = hall.page, []
-    slider = hall.slider("ga.one.temperature")
+    slider = hall.slider("ga.one.step")  # temperature is in the closed expander
     for index, (name, selector) in enumerate(PRESSED.items()):
         page.evaluate(UP)
         slider.evaluate("(one) => one.focus({ preventScroll: true })")
@@ -101,7 +106,7 @@ def test_arrow_keys_move_last_slider_unless_focus_uses_them(hall):
 
 def test_text_field_keeps_page_and_arrow_keys(hall):
     page, wrong = hall.page, []
-    slider = hall.slider("ga.one.temperature")
+    slider = hall.slider("ga.one.step")
     for name, selector in TYPED.items():
         page.evaluate(UP)
         before = slider.input_value()
@@ -118,7 +123,7 @@ def test_dialog_keeps_page_and_arrow_keys(hall):
     page.evaluate(UP)
     top, slider = (
         "() => document.querySelector('.stMain').scrollTop",
-        hall.slider("ga.one.temperature"),
+        hall.slider("ga.one.step"),
     )
     hall.by_key("ga.one.code").locator("button").click()
     page.get_by_role("dialog").wait_for()
@@ -142,7 +147,7 @@ def test_figures_stay_uncovered_after_slider_reload_and_resize(hall):
         assert not wrong
         assert observed > 6
 
-    slider = hall.slider("ga.one.temperature")
+    slider = hall.slider("ga.one.step")
     slider.focus()
     slider.press("ArrowRight")
     hall.heard("ga.one")
@@ -158,6 +163,7 @@ def test_figures_stay_uncovered_after_slider_reload_and_resize(hall):
 def test_clicker_walks_from_iframe_and_sketch_keeps_arrow_keys(visit):
     lesson = visit("attention", {"present": "true", **MORE["attention"]}, viewport=HALL)
     lesson.whole()
+    lesson.page.keyboard.press("n")  # a slide shows its question first
     frame = framed(lesson)
     lesson.rest()
     frame.click(position={"x": 300, "y": 10})
@@ -180,6 +186,7 @@ def test_clicker_walks_past_closed_card(visit):
     card = lesson.page.locator(css_class("card-compare")).locator("summary").first
     lesson.geometry("ba.knife")
     card.click()
+    lesson.page.keyboard.press("n")
     expect(lesson.page.locator(css_class("bench-compare"))).not_to_be_visible()
     lesson.page.locator(css_class("bench-looks")).evaluate("(one) => one.scrollIntoView()")
     lesson.page.keyboard.press("PageDown")

@@ -3,6 +3,7 @@
 const NARROW_PX = 560; // pixels
 const GAP = 0.11; // of the figure's height: the lower title of one panel, if it says nothing else
 const COLOR_BAR_START = 0.83; // where a panel ends that has a color bar beside it
+const MAX_NUMBERED = 8; // rows and columns of a heat map that shows its numbers on a narrow screen
 const SMALL_FONT_PX = 10; // pixels: letters of words that stand side by side in a row
 const SIDE_MARGINS_PX = 110; // pixels: about what stands left and right of a panel
 
@@ -64,9 +65,21 @@ function abbreviate(text, room) {
   return letters.slice(0, Math.max(1, Math.floor(room / widthOf(letters[0])))).join("");
 }
 
+// A heat map of numbers with more rows or columns: only colors, and the number on tap.
+function isLargeTable({ type, texttemplate, text, z }) {
+  if (type !== "heatmap" || !texttemplate) return false;
+  // An encoded array is one of numbers, with its shape as "rows, columns".
+  if (texttemplate.startsWith("%{z") && z.shape) return Math.max(...String(z.shape).split(",").map(Number)) > MAX_NUMBERED;
+  const rows = texttemplate === "%{text}" ? text : texttemplate.startsWith("%{z") ? z : null;
+  if (!rows?.length || Math.max(rows.length, rows[0].length) <= MAX_NUMBERED) return false;
+  const words = [...rows].flatMap((row) => [...row]).filter((cell) => cell !== null && cell !== "");
+  return words.every((cell) => /\d/.test(cell) && !/\p{L}/u.test(cell));
+}
+
 // A table of words with narrow columns, or words side by side in a row: they are truncated, and complete
 // on hover. widthPx: of the panel.
 function fitToPanel(trace, axis, widthPx) {
+  if (isLargeTable(trace)) return { trace: { ...trace, texttemplate: "" }, axis };
   if (trace.type === "heatmap" && trace.texttemplate === "%{text}") {
     const room = widthPx / trace.text[0].length / (trace.textfont?.size ?? 12) - 0.4;
     const cells = trace.text.map((row) => row.map((word) => truncate(word, room)));

@@ -192,8 +192,9 @@ class DrawnPrediction extends RoomComponent {
   }
 
   drag(event) {
-    const { left, top } = this.svg.getBoundingClientRect();
-    const x = event.clientX - left, y = event.clientY - top;
+    const { left, top, width } = this.svg.getBoundingClientRect();
+    const scale = width / this.chart.frame.clientWidth; // in presenter mode it is enlarged
+    const x = (event.clientX - left) / scale, y = (event.clientY - top) / scale;
     const { data } = this, place = this.nearest(x, data.x.length, (at) => this.xOf(at));
     if (data.kind === "cell") {
       this.setMark(0, place);

@@ -54,7 +54,7 @@ class Poll extends RoomComponent {
       item.classList.toggle("right", isRevealed && option === data.right);
       if (room.isTeacher) createElement("div", item, { className: "option", textContent: text });
       else this.renderButton(item, { poll, ownVote, text, option });
-      if (poll?.state === "revealed") this.renderBars(item, poll, option);
+      if (poll?.state === "revealed" && poll.voted > 0) this.renderBars(item, poll, option);
     });
   }
 
@@ -89,7 +89,9 @@ class Poll extends RoomComponent {
     };
     const addButton = (text, ...messages) =>
       createElement("button", row, { type: "button", textContent: text, onclick: () => send(messages).catch((error) => this.showError(error)) });
+    const addNext = (...parts) => addButton(...parts).classList.add("next"); // which a clicker presses
     const voted = poll && interpolate(words.voted, { voted: poll.voted, present: Math.max(room.state.present, poll.voted) });
+    if (poll?.state === "revealed" && poll.voted === 0) addNote(words.nobody);
     if (poll?.state === "revealed") this.renderFlow(poll);
     if (!room.isTeacher) {
       if (!poll && !isRevealed) addNote(words.waiting);
@@ -100,16 +102,17 @@ class Poll extends RoomComponent {
     }
     const ask = { kind: "ask", key, options: options.length };
     if (!poll || isRevealed) {
-      addButton(isRevealed ? words.once_more : words.put, ask);
+      if (isRevealed) addButton(words.once_more, ask);
+      else addNext(words.put, ask);
       // Without a vote: a poll of no votes, so that whoever joins later finds it revealed as well.
       if (!isRevealed) addButton(words.answer, ask, { kind: "close" }, { kind: "reveal" });
     } else if (poll.state === "open") {
       addNote(`${interpolate(words.round, { round: poll.round })}: ${voted}`);
-      addButton(words.close, { kind: "close" });
+      addNext(words.close, { kind: "close" });
     } else {
       addNote(`${interpolate(words.round, { round: poll.round })}: ${voted}`);
       if (poll.round === 1) addButton(words.again, { kind: "reopen" });
-      addButton(words.reveal, { kind: "reveal" });
+      addNext(words.reveal, { kind: "reveal" });
     }
   }
 

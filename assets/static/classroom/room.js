@@ -79,6 +79,8 @@ function appendLabel(host, { text, short, press }) {
   if (press) host.ariaLabel = text;
 }
 
+const MAX_BAR_PX = 56; // pixels: an open list is over the page
+const BAR_GAP_PX = 16;
 let hasInput = false; // this tab was used
 
 class RoomChip {
@@ -135,6 +137,7 @@ class RoomChip {
     for (const element of visibleBenches()) element.inert = false;
     this.sheet.hide();
     this.board.close();
+    for (const name of ["height", "width"]) document.documentElement.style.removeProperty(`--seqviz-room-${name}`);
   }
 
   // A student who uses a control detaches from the teacher; a teacher who uses a page moves the class there.
@@ -483,8 +486,16 @@ class RoomChip {
       if (item.render) item.render(host);
       else if (item.list) this.renderList(item.list);
       else if (!item.press) appendLabel(createElement("span", host, { className: item.kind ?? "" }), item);
-      else appendLabel(createElement("button", host, { type: "button", onclick: () => this.renderedItems[index].press() }), item);
+      else appendLabel(createElement("button", host, { type: "button", className: item.kind ?? "", onclick: () => this.renderedItems[index].press() }), item);
     }
+    this.reportSize();
+  }
+
+  // Its place at the edge of the window, for what else stands there (phone.css, present.css).
+  reportSize() {
+    const { style } = document.documentElement;
+    style.setProperty("--seqviz-room-height", `${Math.min(MAX_BAR_PX, this.host.offsetHeight) + BAR_GAP_PX}px`);
+    style.setProperty("--seqviz-room-width", `${this.host.offsetWidth + BAR_GAP_PX}px`);
   }
 
   // Submissions in the teacher's order. They show only locations, no text of a student.
@@ -557,7 +568,7 @@ class RoomChip {
       this.isOverviewOpen = !this.isOverviewOpen;
       this.refresh();
     };
-    const presentItem = { text: interpolate(words.here, { count: state.present }), press: toggleOverview };
+    const presentItem = { text: interpolate(words.here, { count: state.present }), kind: "count", press: toggleOverview };
     const [lists, buttons] = this.board.items(benchElement(this.visibleBench));
     if (!room.isTeacher) {
       const nameItem = { text: this.participantName(room.credentials.number), kind: "name" };

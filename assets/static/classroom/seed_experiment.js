@@ -66,7 +66,8 @@ class SeedExperiment extends RoomComponent {
     this.stopButton.textContent = words.run_stop;
     this.stopButton.onclick = () => this.send({ kind: "stop" });
     const state = isRunning ? (run.training ? words.run_training : words.run_growing) : run?.stopped ? words.run_stopped : run ? "" : words.run_help;
-    this.state.textContent = this.errorText ?? interpolate(state, run ?? {});
+    const left = isRunning && run.left_s ? ` ${interpolate(run.left_s < 90 ? words.run_left_s : words.run_left_min, { seconds: run.left_s, minutes: Math.round(run.left_s / 60) })}` : "";
+    this.state.textContent = this.errorText ?? interpolate(state, run ?? {}) + left;
     this.box.hidden = !run || !this.picture;
     if (run && run.version > 0) this.fetchPicture(run);
     if (this.seed !== this.markedSeed) this.markSeed();

@@ -41,7 +41,8 @@ def colored(chart: alt.Chart, role: str, style: Style) -> alt.Chart:
 
 def template(style: Style) -> dict[str, Any]:
     """Return the Altair configuration with the type, grid and frames of the Plotly template."""
-    axis = {"labelFontSize": 13, "titleFontSize": 14, "titleFontWeight": "normal",
+    label, title = round(13 * style.scale), round(14 * style.scale)
+    axis = {"labelFontSize": label, "titleFontSize": title, "titleFontWeight": "normal",
             "domain": False, "ticks": False}  # fmt: skip
     if style.palette != LIVE:
         axis["gridColor"] = style.palette.grid
@@ -117,10 +118,11 @@ def fit_by_hand(values: Float[np.ndarray, "time"], style: Style = STYLE) -> alt.
         text("figure.above_least"), error
     )
     total = f"'{text('figure.your_error')} ' + format({floor!r} + {error}, '.3g')"
+    size = {"fontSize": round(17 * style.scale), "lineHeight": round(23 * style.scale)}
     readout = colored(
         alt.Chart(corner)
         .transform_calculate(words=f"[{total}, {summary}]")
-        .mark_text(align="left", baseline="top", fontSize=17, fontWeight="bold", lineHeight=23)
+        .mark_text(align="left", baseline="top", fontWeight="bold", **size)
         .encode(x=x, y=y, text=alt.Text("words:N")),
         "prediction",
         style,

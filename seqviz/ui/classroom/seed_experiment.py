@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 import weakref
 from collections.abc import Mapping
 from contextlib import contextmanager
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 
 THROTTLE_S = 0.6  # seconds between two figures while results arrive
 MIN_FRAMES = 6  # minimum number of figures from none to all seeds
+MIN_MEASURED = 0.02  # of a training, from which the time of the whole is estimated
 LOOK = 0.4  # seconds between two polls of a training
 AGAIN, TRIES = 2.0, 60  # seconds between two polls of a loading model, and their number
 log = logging.getLogger(__name__)
@@ -122,6 +124,7 @@ async def _go(room: Room, run: SeedExperimentRun, going: RunState) -> None:
             changed = room.changed
             if missing := run.missing(room.seats):
                 portion = -(-len(target_seeds(room.seats)) // MIN_FRAMES)
+                begun = time.monotonic()
                 result = await _in_turn(
                     going, partial(_found, run.location, going, missing, portion)
                 )
@@ -130,6 +133,8 @@ async def _go(room: Room, run: SeedExperimentRun, going: RunState) -> None:
                 if result is None and (tries := tries + 1) <= TRIES:  # a model is loading
                     await asyncio.sleep(AGAIN)
                     continue
+                if result:
+                    run.seed_s = (time.monotonic() - begun + THROTTLE_S) / len(result)
                 run.results |= result or {}
                 run.failed = result is None
             if missing or run.of_class != room.seats.keys():
@@ -244,6 +249,8 @@ async def _trained(
             job.heartbeat(owner)
             if (payload := (len(seeds), int(100 * job.fraction))) != run.training:
                 run.training = payload
+                if job.fraction > MIN_MEASURED and job.seconds:
+                    run.seed_s = job.seconds / job.fraction / len(seeds)
                 room.notify()
             await asyncio.sleep(LOOK)
     finally:

@@ -37,9 +37,13 @@ def watch_theme(tag: str, words: Mapping[str, str], views: Mapping[str, Any]) ->
     )
 
 
-def present() -> None:
-    """Let the keys of a clicker step through the benches (`components/present.js`)."""
-    _component("components/present")(key="presenting", height=0)
+def present(words: Mapping[str, str]) -> None:
+    """Let the keys of a clicker step through the lesson (`components/present.js`).
+
+    Args:
+        words: its messages.
+    """
+    _component("components/present")(key="presenting", data=_plain(**words), height=0)
 
 
 def debounce(

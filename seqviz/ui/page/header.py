@@ -73,7 +73,7 @@ def open_page(slug: str) -> Text:
         tag = text("frame.language_tag")
         components.watch_theme(tag, words, navigation.addresses(slug, view_parameters()))
         if presenting():
-            components.present()
+            components.present(text.table("present"))
     if presenting():
         st.caption(text("frame.present_keys"))
     return text

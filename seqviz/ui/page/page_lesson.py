@@ -8,7 +8,7 @@ import pkgutil
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
@@ -54,6 +54,7 @@ from seqviz.ui.runtime.scheduler import NOTIFY_EVERY_S, Priority
 from seqviz.ui.streamlit_patches import deferred_files as files
 from seqviz.ui.streamlit_patches.fragment_reruns import draw_besides
 
+MAX_PRESENTED = 3  # controls beside a figure in presenter mode
 ARRIVES_WITHIN = 8.0  # seconds; the browser repeats its request after ten (`bench/lazy_load.js`)
 
 
@@ -299,8 +300,9 @@ class PageLesson:
             self.text,
             self.words.control,
             self.words.option,
-            above=stage,
+            above=None if header.presenting() else stage,
             side=side,
+            max_visible=MAX_PRESENTED if header.presenting() else None,
         )
         host = PageHost(
             prefix, self.words, stage, side, readouts, declaration, self.style, others=self.values
@@ -553,5 +555,7 @@ def begin(declared: Lesson) -> PageLesson:
         header.neighbours(declared.slug, lesson.text)
         st.stop()
     about = f"{declared.slug}.about"
-    st.markdown(lesson.words("goal"), help=lesson.text(about) if lesson.text.has(about) else None)
+    more = lesson.text(about) if lesson.text.has(about) else None
+    with st.container(key="goal") if header.presenting() else nullcontext():
+        st.markdown(lesson.words("goal"), help=more)
     return lesson

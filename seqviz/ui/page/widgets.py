@@ -115,6 +115,7 @@ def draw(
     names: Callable[[str, str], str],
     above: Any,
     side: Any,
+    max_visible: int | None = None,
 ) -> P:
     """Render the widgets of a declaration and return its parameters.
 
@@ -127,10 +128,12 @@ def draw(
         text: translations.
         words: returns label and help of a control.
         names: returns the label of an option.
-        above: container over the figure.
+        above: container over the figure; None to have all controls in `side`.
         side: container of the controls.
+        max_visible: number of controls outside the expander; None for no limit.
     """
     front = side.container()
+    folded = _folded(prefix, declaration, max_visible) if max_visible else set()
     after = None
     values: dict[str, Any] = {}
     invalid = st.session_state.setdefault(f"_{prefix}.invalid", _invalid_links(prefix, declaration))
@@ -145,9 +148,9 @@ def draw(
                 _set_aside(f"{prefix}.{name}", control)
                 continue
         position = front
-        if isinstance(control, Choice | TextInput) and control.above:
-            position = above
-        elif control.more and not is_constant(control, values):
+        if isinstance(control, Choice | TextInput) and control.above and name not in folded:
+            position = above or front
+        elif name in folded or (control.more and not is_constant(control, values)):
             after = after or side.expander(
                 text("frame.more"), type="compact", expanded=_is_more_linked(prefix, declaration)
             )
@@ -162,6 +165,19 @@ def draw(
                     text("frame.invalid_link", control=label, value=escape_markdown(invalid[name]))
                 )
     return declaration(**values)
+
+
+def _folded(prefix: str, declaration: type[Any], max_visible: int) -> set[str]:
+    """Return the controls that are one too many: text inputs first, then the last ones."""
+    values = vars(current(prefix, declaration))
+    names = [
+        name
+        for name, control in controls(declaration)
+        if not control.more and (control.when is None or control.when(values))
+    ]
+    inputs = [n for n, control in controls(declaration) if isinstance(control, TextInput)]
+    least_needed = sorted(names, key=lambda name: (name not in inputs, -names.index(name)))
+    return set(least_needed[: max(0, len(names) - max_visible)])
 
 
 def _is_more_linked(prefix: str, declaration: type[Any]) -> bool:

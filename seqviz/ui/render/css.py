@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from seqviz.core.paths import STATIC
+
 _PAGE = """
 .stMainBlockContainer {max-width: 1200px; padding-top: 4rem; padding-bottom: 4rem;}
 .st-key-masthead {row-gap: .25rem;}
@@ -63,7 +65,6 @@ _PAGE = """
   .st-key-masthead > :first-child {flex: 0 0 100%;}
   [class*="st-key-bench-"] .stColumn:has([class*="-figure"]),
   [class*="st-key-bench-"] .stColumn > .stVerticalBlock:has([class*="-figure"]) {display: contents;}
-  [class*="st-key-bench-"] .stColumn + .stColumn {order: 1;}
   .stMarkdown table {display: block; overflow-x: auto;}
   [data-testid="stLayoutWrapper"]:has(> [class*="-figure"] .seqviz-chart) {
     position: sticky; top: var(--seqviz-top, 3.75rem); z-index: 5; width: 100%;
@@ -106,24 +107,13 @@ _PAGE = """
   .st-key-glossary-table tr {padding: .4rem 0; border-bottom: 1px solid #8885;}
 }
 """
-# Type grows to 125%, charts take 60% of the window, and Streamlit's header is hidden.
-_PRESENTER = """
-html {font-size: 125%;}
-[data-testid="stHeader"], [data-testid="stSidebar"], [class*="-bookmark"] {display: none;}
-.stMainBlockContainer.stMainBlockContainer {max-width: 1600px; padding-top: 1rem;}
-/* The wrapper has the height and the chart fills it, so what follows comes below both. On paper
-   it is the height of the figure: there vh refers to the sheet. */
-:root:not(.seqviz-print) [data-testid="stLayoutWrapper"]:has(> [class*="-figure"] .seqviz-chart) {
-  flex-basis: 60vh; height: 60vh;
-}
-.seqviz-home-bench .home-figure.home-figure {height: 60vh;}
-[class*="st-key-bench-"] {scroll-margin-top: .5rem;}
-"""
+_PHONE = (STATIC / "components/phone.css").read_text("utf-8")
+_PRESENTER = (STATIC / "components/present.css").read_text("utf-8")
 
 
 def apply(presenting: bool) -> None:
     """Add the page's CSS, and the presenter's where presenter mode is on."""
-    st.html(f"<style>{_PAGE}{_PRESENTER if presenting else ''}</style>")
+    st.html(f"<style>{_PAGE}{_PHONE}{_PRESENTER if presenting else ''}</style>")
 
 
 def theme() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import math
 import time
 from functools import partial
 from pathlib import Path
@@ -121,6 +122,15 @@ def test_run_reuses_filled_seed_for_late_seat():
     assert run.plotted_seeds() == list(range(1, MIN_SEEDS + 1))
 
 
+def test_run_estimates_time_left_from_measured_seed():
+    run = SeedExperimentRun(1, RUN)
+    assert run.snapshot([])["left_s"] == 0  # nothing is measured
+    run.results, run.seed_s = {1: 0.5, 2: 0.5}, 1.5
+    assert run.snapshot([])["left_s"] == (MIN_SEEDS - 2) * 1.5
+    run.training = (10, 50)
+    assert run.snapshot([])["left_s"] == math.ceil((MIN_SEEDS - 2 - 5) * 1.5)
+
+
 def test_room_replaces_run_and_retains_recent_ones(monkeypatch):
     monkeypatch.setattr("seqviz.classroom.room.KEPT", 2)
     room = Rooms().open()
@@ -176,6 +186,16 @@ def test_run_computes_seeds_in_batches(client, opened, ours):
     say(client, opened, RUN)
     until(client, opened, done)
     assert request == [list(range(first, first + 5)) for first in range(1, MIN_SEEDS, 5)]
+
+
+def test_run_measures_time_of_a_seed(client, opened, ours):
+    ours(lambda seeds: time.sleep(0.2) or [0.5] * len(seeds))
+    say(client, opened, RUN)
+    run = until(client, opened, lambda run: 0 < run["done"] < run["of"])
+    pause = seed_experiment.THROTTLE_S  # between two portions of five
+    expected = (run["of"] - run["done"]) * (0.2 + pause) / 5
+    assert run["left_s"] == pytest.approx(expected, rel=0.5, abs=1)
+    assert until(client, opened, done)["left_s"] == 0
 
 
 def test_run_adds_and_marks_late_seats(client, opened, ours):
@@ -365,6 +385,7 @@ def test_training_run_uses_job_queue_and_survives_orphan_reaper(
     for _ in range(3):  # no page is connected that would wait for it, and it goes on
         run_async(leaving.look())
     assert (run["done"], run["training"]) == (0, 10)
+    assert run["left_s"] > 0  # by what has passed for half of ten seeds
     assert look(client, opened).status_code == 204  # nothing to draw yet
     gate.touch()
     until(client, opened, done)
