@@ -78,7 +78,7 @@ def test_vote_is_a_sheet_below_the_figure(browser, server):
         teacher.get_by_role("button", name="Put it to the vote").first.click()
         sheet = student.locator("[data-seqviz-sheet]")
         expect(sheet).to_be_visible(timeout=2000)
-        figure = student.locator(css_class("ar-process-figure"))
+        figure = student.locator(css_class("ar-by_hand-figure"))
         student.wait_for_timeout(500)
         above, below = figure.bounding_box(), sheet.bounding_box()
         assert 0 < above["y"] < 100

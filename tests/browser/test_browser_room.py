@@ -290,7 +290,7 @@ def test_vote_sheet_opens_over_following_page(student, put):
     expect(sheet).to_have_accessible_name("全班的问题")
     assert sheet.evaluate(HAS_FOCUS)
     expect(bar).to_contain_text("投票正在进行")
-    figure = page.locator(css_class(f"{FIGURE}.figure"))  # of the bench, above the sheet
+    figure = page.locator(css_class("ar.by_hand.figure"))  # of the bench, above the sheet
     assert 0 < figure.bounding_box()["y"] < 100
     for _ in range(3):  # past what closes it and the first answer
         page.keyboard.press("Tab")

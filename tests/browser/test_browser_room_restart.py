@@ -170,7 +170,7 @@ def test_teacher_link_grants_role_only_with_valid_token(school):
         other.close()
     own = school.open(f"gates?room={code}&lang=en")
     own.evaluate(f"(token) => localStorage.setItem('seqviz.room', "
-                 f"JSON.stringify({{ {code}: {{ token }} }}))", token)  # fmt: skip
+                 f"JSON.stringify({{ '{code}': {{ token }} }}))", token)  # fmt: skip
     own.goto(own.url + f"#teacher={forged}")
     own.reload()
     until(own, "!state.lost")

@@ -240,8 +240,10 @@ def test_keys_blank_point_draw_and_show_notes(visit):
 def test_chart_answers_the_pointer_where_it_is_enlarged(visit):
     """Plotly finds the value under the pointer in a chart that CSS has scaled."""
     lesson = present(visit, "ar_fitting")
-    press(lesson, "PageDown")
-    point = lesson.page.locator(css_class("bench-process")).evaluate(
+    bench = lesson.page.locator(css_class("bench-process"))
+    while not bench.is_visible():  # past the line by hand, its question and its steps
+        press(lesson, "PageDown")
+    point = bench.evaluate(
         """(bench) => {
             const chart = bench.querySelector(".seqviz-chart");
             const { xaxis, yaxis } = chart._fullLayout;
@@ -267,7 +269,7 @@ def test_clicker_opens_closes_and_reveals_a_vote(room):
     teacher.titled(Text("en")("ar_fitting.title"))
     teacher.whole()
     press(teacher, "PageDown")
-    bench = teacher.page.locator(css_class("bench-process"))
+    bench = teacher.page.locator(css_class("bench-by_hand"))
     bar = teacher.page.locator(".seqviz-room")
     assert "".join(bar.inner_text().split()).replace("-", "").startswith(room.code)
     box, figure = bar.bounding_box(), bench.locator('[class*="-figure"]').bounding_box()

@@ -17,7 +17,10 @@ ROOT = ASSETS.parent
 LONG = 30.0
 HOURS = (10 * 3600.0, -10 * 3600.0)
 # What the date of a day is written into, for people to read: nothing is decided by it.
-DATES = {"seqviz/models/store.py": {"datetime.date.today"}}
+DATES = {
+    "seqviz/models/store.py": {"datetime.date.today"},
+    "seqviz/models/accelerator_start.py": {"datetime.date.today"},
+}
 CLOCKS = ("time.time", "time.time_ns", "time.localtime", "datetime.now", "date.today", "utcnow")
 go_on = threading.Event()
 

@@ -17,7 +17,7 @@ from tests.pages.attention_page import DECODER, ENCODER, MODEL_BENCHES, opened, 
 from tests.pages.page_assertions import alerts, bench, colored, figures
 from tests.tiers import first_only
 
-LONG = "Once upon a time there was a king. " * 24  # 30 layers of it take seconds
+LONG = "Once upon a time there was a king. " * 44  # 30 layers of it take seconds
 TITLES = {"minilm": "all-MiniLM-L6-v2", "smollm2": "SmolLM2-135M-Instruct"}
 HOSTILE = (
     "</script><img src=x onerror=window.hacked=1> **bold** [a](http://evil.example/x) $x$ "

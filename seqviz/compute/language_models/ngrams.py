@@ -245,6 +245,18 @@ def witten_bell(count: int, total: int, kinds: int, below: float) -> float:
     return (count + kinds * below) / (total + kinds)
 
 
+def add_k(count: int, total: int, symbols: int, k: float = 1.0) -> float:
+    """Return the add-k probability of a symbol after a context, as `fit` computes it.
+
+    Args:
+        count: occurrences of the symbol after the context.
+        total: occurrences of the context with a follower.
+        symbols: number of different symbols.
+        k: number added to each count.
+    """
+    return (count + k) / (total + k * symbols)
+
+
 def continuations(counts: NgramCounts, n: int) -> Int[np.ndarray, "ngram"]:
     """Return the number of different symbols before each n-gram.
 

@@ -132,16 +132,22 @@ def word_orders(
              for order in reversed([*permutations(range(len(read)))])}  # fmt: skip
     orders = np.array([*every.values()][::-1])
     bits = np.array(
-        [_bits(model.probabilities(np.append(ids[order], end), end)) for order in orders]
+        [bits_of(model.probabilities(np.append(ids[order], end), end)) for order in orders]
     )
     ranked = np.argsort([math.fsum(row) for row in bits], kind="stable")
-    alone = np.array(_bits(fit(counts, smoothing, 1).probabilities(np.append(ids, end), end[:0])))
+    alone = np.array(bits_of(fit(counts, smoothing, 1).probabilities(np.append(ids, end), end[:0])))
     unknown = tuple(dict.fromkeys(w for w, k in zip(read, ids, strict=True) if not k))
     return WordOrders(
         read, model.order, orders[ranked], bits[ranked], alone, unknown, len(words) - len(read)
     )
 
 
-def _bits(probability: Float[np.ndarray, "factor"]) -> list[float]:
-    """Return -log2 of each; a vectorized log2 can depend on the position in the last digit."""
+def bits_of(probability: Float[np.ndarray, "factor"]) -> list[float]:
+    """Return -log2 of each probability, infinite for 0.
+
+    A vectorized log2 can depend on the position in the last digit.
+
+    Args:
+        probability: probability of each factor.
+    """
     return [-math.log2(p) if p else math.inf for p in probability.tolist()]

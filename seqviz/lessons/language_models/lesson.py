@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from itertools import product as combinations
+from math import fsum
 
-from seqviz.compute.language_models.ngrams import fit, witten_bell
+import numpy as np
+
+from seqviz.compute.language_models.ngrams import add_k, fit, witten_bell
+from seqviz.compute.language_models.word_orders import bits_of
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.language_models import compared, counted, window_network
 
@@ -26,6 +30,24 @@ lesson.exercise(
     answer=witten_bell,
     share=0.02,
 )
+
+FACTORS = (
+    (2, 4, 8), (4, 4, 16), (2, 16, 32), (10, 20, 5), (3, 6, 12), (8, 8, 2), (50, 2, 4),
+    (100, 10, 10), (6, 6, 6), (7, 14, 28), (5, 25, 125), (64, 2, 16),
+)  # fmt: skip
+lesson.check(
+    "bits",
+    cases=[dict(zip(("first", "second", "third"), case, strict=True)) for case in FACTORS],
+    answer=lambda first, second, third: fsum(bits_of(1 / np.array([first, second, third]))),
+    share=0.02,
+)
+lesson.check(
+    "add_one",
+    cases=[{"count": count, "total": total, "symbols": symbols}
+           for count, total, symbols in combinations((0, 2, 9), (20, 100), (500, 5000))],
+    answer=add_k,
+    share=0.02,
+)  # fmt: skip
 
 lesson.question("alone", "product", at={"n": 1})
 lesson.question("impossible", "counts")

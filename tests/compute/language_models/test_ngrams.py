@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqviz.compute.language_models import ngrams
-from seqviz.compute.language_models.ngrams import SMOOTHINGS, count, fit, witten_bell
+from seqviz.compute.language_models.ngrams import SMOOTHINGS, add_k, count, fit, witten_bell
 from seqviz.core.errors import UserError
 from seqviz.data.reviews import characters_split
 from seqviz.models.checkpoints import card
@@ -221,3 +221,12 @@ def test_witten_bell_by_hand_is_the_fitted_model():
             witten_bell(counted.get(w, 0), int(times.sum()), len(times), below[w]) for w in range(4)
         ]
         assert model.distribution([context]) == pytest.approx(by_hand)
+
+
+def test_add_k_by_hand_is_the_fitted_model():
+    ids = np.array([0, 1, 2, 0, 1, 3, 0, 2, 0, 1])
+    for k in (1.0, 0.25):
+        model = fit(count(ids, 4, 2), "add_k", k=k)
+        # 0 is followed by 1 three times and by 2 once.
+        expected = [add_k(times, 4, 4, k) for times in (0, 3, 1, 0)]
+        np.testing.assert_allclose(model.distribution([0]), expected, rtol=1e-12)

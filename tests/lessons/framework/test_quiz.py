@@ -55,6 +55,8 @@ CLOSED_FORMS: dict[str, Callable[..., float]] = {
     "ar_fitting.correlation": lambda phi, lag: phi**lag,
     "text.bytes": lambda text: len(text.encode()),
     "text.pairs": lambda words, window: 2 * window * words - window * (window + 1),
+    "language_models.bits": lambda first, second, third: math.log2(first * second * third),
+    "language_models.add_one": lambda count, total, symbols: (count + 1) / (total + symbols),
     "recurrent.gru": lambda inputs, hidden: 3 * hidden * (inputs + hidden + 2),
     "recurrent.unshared": lambda inputs, hidden, steps: steps * hidden * (inputs + hidden + 2),
     "vanishing_gradients.share": lambda gain, steps: 100 * gain**steps,
