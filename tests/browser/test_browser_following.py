@@ -41,7 +41,7 @@ def test_dependent_bench_redraws_when_scrolled_near(visit, slug):
     sent = lesson.sent
     lesson.slider(key).press("ArrowLeft")
     lesson.page.wait_for_timeout(1_000)
-    assert lesson.sent == sent + 1 + len(above)  # what stands above is near already
+    assert sent < lesson.sent <= sent + 1 + len(above)  # what stands above may be near already
     for bench in benches:
         assert lesson.geometry(bench) == before[bench]
     lesson.figure(benches[0]).scroll_into_view_if_needed()
