@@ -25,7 +25,8 @@ from seqviz.lessons.framework.host import LocalHost
 from seqviz.lessons.framework.lesson import Bench, Lesson
 
 PICTURES = {True: 2, False: 8}  # of each bench, by `small`
-STUDENTS, EACH = {True: 3, False: 30}, {True: 2, False: 6}  # students, and pictures of each
+STUDENTS = {True: 3, False: 30}
+PICTURES_EACH = {True: 2, False: 6}  # of each student
 TEXT = "Student {} reads sentence {} of a long list about attention."
 _ENDLESS = 100_000  # updates of a training that is ended when the students are done
 
@@ -97,7 +98,7 @@ def classroom(machine: Machine) -> dict[str, Any]:
     def student(number: int) -> list[float]:
         host = LocalHost()
         return [timed(partial(draw, bench, host, machine.place, number, picture))
-                for picture in range(1, EACH[machine.small] + 1)]  # fmt: skip
+                for picture in range(1, PICTURES_EACH[machine.small] + 1)]  # fmt: skip
 
     count = STUDENTS[machine.small]
     with ThreadPoolExecutor(count + 2) as pool:

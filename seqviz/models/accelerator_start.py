@@ -1,8 +1,8 @@
 """Preparation of a CUDA device before the first visitor: crossover sizes and captured passes.
 
-A card that is not in the shipped table (`placement`) is measured once, within `SECONDS`, and its
-row is kept in the cache folder. What there is no time for stays on the CPU, as does every training
-on a card without measurements. Entry point: `prepare`.
+A card that is not in the shipped table (`placement`) is measured once, within `MAX_SECONDS`, and
+its row is kept in the cache folder. A training that was not measured stays on the CPU. Entry point:
+`prepare`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 from seqviz.core.atomic_write import atomic_write
 from seqviz.models import device, placement
 
-SECONDS = 10.0  # for all rows
-SHORT, LONG = 8, 24  # updates; their difference leaves out the set-up, the capture and the test
+MAX_SECONDS = 10.0  # for all rows
+# Updates of two trainings. Their difference leaves out the set-up, the capture and the test.
+FEW_UPDATES, MANY_UPDATES = 8, 24
 TEXTS = ("So", "Music is what feelings sound like. " * 3)  # lengths for which passes are captured
-GRAPHS_ON = "cuda"  # the kind of device whose passes are captured
-WRITTEN = 3  # tokens: a pass is captured at its third call
+GRAPH_DEVICE = "cuda"  # the kind of device whose passes are captured
+N_TOKENS = 3  # written: a pass is captured at its third call
 log = logging.getLogger(__name__)
 
 
@@ -79,7 +80,7 @@ TRIALS = (
 def prepare(models: Sequence[str]) -> None:
     """Measure a card that is not in the table, and capture passes of loaded models.
 
-    Nothing happens without a CUDA device. A failure is logged: the app works without.
+    Nothing happens without a CUDA device. A failure is logged, and small trainings stay on the CPU.
 
     Args:
         models: names of models in memory.
@@ -92,7 +93,7 @@ def prepare(models: Sequence[str]) -> None:
             write_crossovers(chosen.name, measure(chosen.kind))
         for name in models:
             capture(name)
-    except Exception:  # of any kind: a driver raises what it likes
+    except Exception:  # errors of drivers have no common class
         log.exception("accelerator_start: not measured")
 
 
@@ -107,12 +108,12 @@ def seconds_per_update(trial: Trial, size: int, location: str) -> float:
     module, function = trial.function.rsplit(".", 1)
     train = getattr(importlib.import_module(module), function)
     seconds = []
-    for updates in (SHORT, LONG):
+    for updates in (FEW_UPDATES, MANY_UPDATES):
         keywords = trial.keywords(size, updates)
         started = time.perf_counter()
         train(**keywords, device=location)
         seconds.append(time.perf_counter() - started)
-    return max(seconds[1] - seconds[0], 0.0) / (LONG - SHORT)
+    return max(seconds[1] - seconds[0], 0.0) / (MANY_UPDATES - FEW_UPDATES)
 
 
 def measure(
@@ -128,7 +129,7 @@ def measure(
         clock: returns seconds.
     """
     result: dict[str, int | None] = {}
-    ends = clock() + SECONDS
+    ends = clock() + MAX_SECONDS
     for trial in TRIALS:
         cpu: dict[int, float] = {}
         there: dict[int, float] = {}
@@ -168,7 +169,7 @@ def capture(name: str) -> None:
     from seqviz.models import cuda_graphs, forward_cache, pretrained, texts
 
     model = pretrained.load(name)
-    if model.device != GRAPHS_ON or model.tokenizer is None:
+    if model.device != GRAPH_DEVICE or model.tokenizer is None:
         return
     for text in TEXTS:
         tokens = texts.tokens(model, text)
@@ -183,5 +184,5 @@ def _write(network: Any, location: str, ids: Any) -> None:
 
     tree = KVCacheTree(network, location, ids)
     nodes = [ROOT]
-    for _ in range(WRITTEN):
+    for _ in range(N_TOKENS):
         nodes = tree.extend(nodes, [int(ids[-1])])[0]

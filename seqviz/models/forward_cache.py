@@ -30,7 +30,7 @@ R = TypeVar("R")
 MOST_PADS = 64
 LARGE = 10_000_000  # bytes of a forward pass; reached by MiniLM at 180 tokens, by SmolLM2 at 90
 RESTS = 45.0  # seconds without a request until a large forward pass is released
-MOST_REPLAYED = 2**26  # numbers that a replayed pass returns: its graph keeps them, 268 MB
+MAX_REPLAYED_NUMBERS = 2**26  # numbers that a replayed pass returns: its graph keeps them, 268 MB
 BATCH_SHARE = 0.125  # of the device's memory, for one batch: two trainings run beside
 COPIES = 4  # of what a pass returns: scores, weights, their stack, and a replay's copy
 LENGTH_GROUP = 16  # width of a length group in tokens; limits the padding in a batch
@@ -267,7 +267,7 @@ def forwards(
             )
         inputs = [torch.tensor(item, device=device) for item in (ids, segments, allowed)]
         run = partial(noted_pass, network, pretrained)
-        if replayed is None or returned_numbers(network, count, width) > MOST_REPLAYED:
+        if replayed is None or returned_numbers(network, count, width) > MAX_REPLAYED_NUMBERS:
             weights, norms, hidden, *logits = run(*inputs)
         else:
             weights, norms, hidden, *logits = replayed(run, *inputs, constants="noted pass")

@@ -222,7 +222,7 @@ def captured_update(optimizer: Any, location: Any) -> Callable[..., Any] | None:
 def captured_pass(network: Any, kind: str) -> Callable[..., Any] | None:
     """Return the call that replays a network's passes on a CUDA device; or None.
 
-    See `models.cuda_graphs.CapturedCall`. Who gets one pads its inputs to few shapes.
+    See `models.cuda_graphs.CapturedCall`. The caller pads its inputs to few shapes.
 
     Args:
         network: the network.

@@ -368,7 +368,7 @@ def test_app_row_times_every_bench_with_a_model():
 @pytest.mark.usefixtures("minilm_on_disk")
 def test_app_row_of_a_class_runs_beside_two_trainings():
     result = app_speed.classroom(HERE)
-    assert result["pictures"] == app_speed.STUDENTS[True] * app_speed.EACH[True]
+    assert result["pictures"] == app_speed.STUDENTS[True] * app_speed.PICTURES_EACH[True]
     assert 0 < result["p50"] <= result["p95"]
     assert result["pictures/s"] > 0
 

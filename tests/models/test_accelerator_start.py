@@ -62,14 +62,14 @@ def test_measuring_ends_in_time_and_keeps_whole_rows_only():
 
     result = accelerator_start.measure("cuda", seconds, clock)
     assert list(result) == ["fit: gates, LSTM"]
-    assert clock.now - 100 <= accelerator_start.SECONDS + 2 * 1.4
+    assert clock.now - 100 <= accelerator_start.MAX_SECONDS + 2 * 1.4
 
 
 @pytest.mark.parametrize("trial", TRIALS, ids=lambda trial: trial.function.rsplit(".", 1)[1])
 def test_trials_are_trainings_of_the_table(trial, monkeypatch):
     """Each trains in earnest at its smallest size, and has the size that the table reads."""
-    monkeypatch.setattr(accelerator_start, "SHORT", 1)
-    monkeypatch.setattr(accelerator_start, "LONG", 3)
+    monkeypatch.setattr(accelerator_start, "FEW_UPDATES", 1)
+    monkeypatch.setattr(accelerator_start, "MANY_UPDATES", 3)
     size = trial.sizes[0]
     work = placement.TABLE[trial.function]
     assert work.size(trial.keywords(size, 1)) == size
@@ -137,7 +137,7 @@ def test_passes_of_a_model_are_captured_before_the_first_visitor(name, monkeypat
     call = cuda_graphs.CapturedCall(model.network.device, cuda_graphs.GraphPool(max_bytes=100))
     monkeypatch.setattr(cuda_graphs, "capture", capture)
     monkeypatch.setattr(placement, "captured_pass", lambda *_: call)
-    monkeypatch.setattr(accelerator_start, "GRAPHS_ON", model.device)
+    monkeypatch.setattr(accelerator_start, "GRAPH_DEVICE", model.device)
     accelerator_start.capture(name)
     assert captured
     before = len(captured)

@@ -296,7 +296,7 @@ def test_replayed_forward_passes_equal_eager(name, replays, monkeypatch):
 
 
 def test_pass_that_returns_too_much_is_not_captured(replays, monkeypatch):
-    monkeypatch.setattr(forward_cache, "MOST_REPLAYED", 1)
+    monkeypatch.setattr(forward_cache, "MAX_REPLAYED_NUMBERS", 1)
     model = pretrained.load("minilm")
     requests = [(texts.tokens(model, "So"), forward_cache.OWN)]
     for _ in range(4):

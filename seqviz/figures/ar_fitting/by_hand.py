@@ -75,7 +75,7 @@ def fit_by_hand(
     before, now = np.asarray(values[:-1], float), np.asarray(values[1:], float)
     ends = np.array([before.min(), before.max()])
     chosen = np.unique(np.linspace(0, len(now) - 1, min(POINTS, len(now))).astype(int))
-    # One path without gaps, which would be one element each: its other parts lie on the line.
+    # A single path along the line: with gaps, Plotly would draw one element for each pair.
     ordered = chosen[np.argsort(before[chosen], kind="stable")]
     along = slope * before[ordered]
     misses = np.stack([along, now[ordered], along], axis=1)

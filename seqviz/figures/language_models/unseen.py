@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.language_models.unseen import Continuations, Followers, ImpossibleTexts
+from seqviz.compute.language_models.word_orders import END
 from seqviz.compute.text.windows.vocabulary import UNKNOWN
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, short
 
@@ -27,8 +28,8 @@ def follower_bars(
     """
     label, palette = style.labels("figure.followers_"), style.palette
     sheet = Sheet(style, barmode="overlay")
-    names = [label("unknown") if symbol == UNKNOWN else _visible(symbol)
-             for symbol in result.symbols]  # fmt: skip
+    named = {UNKNOWN: label("unknown"), END: label("end")}
+    names = [named.get(symbol) or _visible(symbol) for symbol in result.symbols]
     largest = 100 * max(result.raw.max(), result.probability.max(), 0.01)
     orders = [str(k) for k in range(1, len(np.atleast_1d(impossible.shares.mean)) + 1)]
     left, right = sheet.row(

@@ -19,7 +19,8 @@ from seqviz.lessons.framework.controls import choice, on, slider, sortable, text
 from seqviz.lessons.framework.show import Show
 
 WORDS = ("dog", "bites", "man")
-MOST_SENTENCES, FACTOR = 10, 3.0  # target: of a corpus, and log10 of the ratio of two orders
+MAX_SENTENCES = 10  # of the corpus of the target
+MIN_LOG10_RATIO = 3.0  # of two orders, to reach the target
 TEXTS = ("native", "foreign")  # of the language of the page, and of the other one
 MAX_CONTEXT_CHARS = 200
 CONTEXTS = {"en": "the actors are", "zh": "房间很"}  # of an empty text field
@@ -65,8 +66,10 @@ def product(p: ProductParams, show: Show) -> None:
         show.note("product.left_out", read=len(order), left_out=result.left_out)
     lines = sentences(text)
     show.caption(show.words("note.product.corpus", count=len(lines), corpus=" ".join(lines)))
-    few = bool(p.corpus.strip()) and len(lines) <= MOST_SENTENCES
-    show.target("apart", few and result.spread > FACTOR, spread=result.spread, count=len(lines))
+    few = bool(p.corpus.strip()) and len(lines) <= MAX_SENTENCES
+    show.target(
+        "apart", few and result.spread > MIN_LOG10_RATIO, spread=result.spread, count=len(lines)
+    )
 
 
 # --- counts ---------------------------------------------------------------------------------------
@@ -102,10 +105,13 @@ def counts(p: CountsParams, show: Show) -> None:
     show.metric("never", show.words("metric.never.value", value=facts["unseen"]))
     show.metric("impossible", share["share"])
     space = "" if language == "zh" or p.level == "letters" else " "
-    read = space.join(result.context).replace("\n", "⏎")
+    end = show.text("figure.followers_end")
+    read = space.join(item.replace("\n", end) for item in result.context)
     key = facts.variant if result.context else "frequency"
-    show.note(f"counts.{key}", **facts | {"first": facts["first"].replace("\n", "⏎")},
+    show.note(f"counts.{key}", **facts | {"first": facts["first"].replace("\n", end)},
               context=read, n=p.n)  # fmt: skip
+    if result.context and not p.context.strip():
+        show.caption(show.words("note.counts.default", context=context))
     show.note("counts.impossible", **share)
     if p.smoothing in ("none", "add_k"):
         return show.note(f"counts.{p.smoothing}")

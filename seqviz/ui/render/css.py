@@ -20,7 +20,7 @@ _PAGE = """
 .stMarkdown.stMarkdown h2 {font-size: 1.05rem; padding: .5rem 0 1rem;}
 [class*="st-key-bench-"] .stMarkdown.stMarkdown h2 {font-size: 1rem; padding: .375rem 0 1rem;}
 [class*="-footer"] {column-gap: .1rem;}
-[class*="-footer"] button {padding-left: .35rem; padding-right: .35rem;}
+[class*="-footer"] button {padding-left: .2rem; padding-right: .2rem;}
 [class*="-footer"] button p {font-size: .875rem;}
 [class*="-figure"] {overflow: hidden;}
 /* An italic letter is wider than its box; Streamlit, which truncates names, would cut it. */

@@ -135,3 +135,17 @@ def test_note_changes_with_numbers(place):
 
 def plain(sentence: str) -> str:
     return re.sub(r"\s", " ", sentence.replace("\\", ""))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_empty_field_names_its_context_and_the_end_has_a_name(language):
+    """A student sees after what is counted, and no sign for the end of a sentence."""
+    context = {"en": "the actors are", "zh": "房间很"}[language]
+    assert context in notes("counts", language)
+    assert context not in notes("counts", language, n=1)  # no word before is read
+    empty = Text(language)("language_models.note.counts.default", context=context)
+    assert empty not in notes("counts", language, context=context)
+    figure = lesson.benches["counts"].run({"n": 1}, language, code=False).figure
+    names = figure.axis("y")["ticktext"]
+    assert Text(language)("figure.followers_end") in names
+    assert not any("⏎" in name for name in names)
