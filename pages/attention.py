@@ -4,9 +4,9 @@ from seqviz.lessons.attention.lesson import lesson as declared
 from seqviz.ui.page.page_lesson import begin
 
 lesson = begin(declared)
-lesson.bench("by_hand")
-lesson.prose("by_hand")
-lesson.more("by_hand_notice")
+lesson.bench("features")
+lesson.prose("features")
+lesson.more("features_notice")
 lesson.more("equations")
 lesson.prose("scale")
 lesson.bench("scale")
@@ -31,6 +31,10 @@ with lesson.deeper("masks"):
     lesson.prose("masks")
     lesson.bench("masks")
     lesson.more("masks_notice")
+with lesson.deeper("by_hand"):
+    lesson.prose("by_hand")
+    lesson.bench("by_hand")
+    lesson.more("by_hand_notice")
 with lesson.deeper("bertviz"):
     lesson.prose("bertviz")
     lesson.bench("bertviz")

@@ -21,6 +21,10 @@ with lesson.deeper("window"):
     lesson.prose("window")
     lesson.bench("window")
     lesson.more("window_notice")
+with lesson.deeper("sides"):
+    lesson.prose("sides")
+    lesson.bench("sides")
+    lesson.more("sides_notice")
 lesson.more("equations")
 lesson.code()
 lesson.end()

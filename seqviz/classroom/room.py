@@ -19,6 +19,7 @@ from typing import Any
 
 from seqviz.classroom.credentials import Credentials
 from seqviz.classroom.drawn_predictions import DrawnPredictions
+from seqviz.classroom.ink import parse_strokes
 from seqviz.classroom.poll import ROUNDS, Poll
 from seqviz.classroom.record import RoomSummary
 from seqviz.classroom.seed_experiment import KEPT, SeedExperimentRun
@@ -134,6 +135,7 @@ class Room:
         clock: monotonic time, in seconds.
         location: what the teacher shows (see `shows`).
         pictures: rendered responses of that location by view, shared by all pages with that view.
+        ink: strokes that the teacher has drawn on the figure there (`parse_strokes`).
         address: address from which the room was opened.
         is_door_open: True where new students may join.
         removed: numbers of removed seats.
@@ -155,6 +157,7 @@ class Room:
     taught: float = 0.0  # time when the last of them was open
     location: dict[str, Any] = field(default_factory=dict)
     pictures: Mapping[ViewKey, bytes] = field(default_factory=dict, repr=False)
+    ink: list[dict[str, Any]] = field(default_factory=list, repr=False)
     saying: object = None  # the location that is being drawn or waits to be drawn
     paused: bool = False
     allowed: list[str] = field(default_factory=list)  # "lesson/bench" open to students; [] for all
@@ -356,6 +359,7 @@ class Room:
         """Apply a message of the teacher, {"kind": ..., ...}.
 
         * "navigate": show a location; see `shows`.
+        * "ink": {"lesson", "bench", "strokes"}: the drawing on the figure shown; [] erases it.
         * "pause": {"on": bool}.
         * "allow": {"benches": ["lesson/bench"]}: one, a range, or none for all.
         * "ask": {"key", "options"}; "close", "reopen", "reveal": the poll.
@@ -379,8 +383,9 @@ class Room:
         """
         match message:
             case {"kind": "navigate"}:
-                self.location, self.pictures = shows(message), {**(pictures or {})}
-                self._allow_on()
+                self._navigate(shows(message), {**(pictures or {})})
+            case {"kind": "ink", "lesson": str(lesson), "bench": str(bench), "strokes": strokes}:
+                self._ink(lesson, bench, strokes)
             case {"kind": "pause", "on": bool(on)}:
                 self.paused = on
             case {"kind": "allow", "benches": list(benches)}:
@@ -460,6 +465,22 @@ class Room:
         numbers = [*(item.number for item in requests), *(item.number for item in rendered)]
         self.questions = max(numbers, default=0)
         self.restored = self.clock()
+
+    def _navigate(self, location: dict[str, Any], pictures: dict[ViewKey, bytes]) -> None:
+        """Show a location; a drawing belongs to the figure at its settings."""
+        if location != self.location:
+            self.ink = []
+        self.location, self.pictures = location, pictures
+        self._allow_on()
+
+    def _ink(self, lesson: str, bench: str, strokes: object) -> None:
+        """Replace the drawing; one for a figure that the teacher has left is dropped."""
+        try:
+            drawing = parse_strokes(strokes)
+        except ValueError:
+            raise InvalidMessageError("ink") from None
+        if (lesson, bench) == (self.location.get("lesson"), self.location.get("bench")):
+            self.ink = drawing
 
     def _allow_on(self) -> None:
         """Let a single allowed bench follow the teacher; drop a range of another lesson."""
@@ -685,6 +706,7 @@ class Room:
     def _public(self) -> dict[str, Any]:
         return {
             "place": self.location,
+            "ink": self.ink,
             "paused": self.paused,
             "allowed": self.allowed,
             "board": [self.board.revision, len(self.board.approved)],

@@ -6,12 +6,16 @@ The code is read, not imported, as a lesson's dependencies would delay the searc
 from __future__ import annotations
 
 import ast
+import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from seqviz.content import catalog
 from seqviz.core.i18n import catalogue
 from seqviz.core.paths import PACKAGE
 
@@ -35,6 +39,20 @@ class Definition:
 
 
 @cache
+def all_keys() -> dict[str, dict[str, list[str]]]:
+    """Return `keys` of each lesson, read by a process of its own.
+
+    That takes seconds, and CPython 3.11 counts the recursion of all threads that parse together:
+    where Streamlit parses a page at the same time, both may get a SystemError.
+
+    Raises:
+        subprocess.CalledProcessError: the process failed.
+    """
+    command = [sys.executable, "-m", "seqviz.content.bench_words"]
+    done = subprocess.run(command, cwd=PACKAGE.parent, stdout=subprocess.PIPE, check=True)
+    return dict(json.loads(done.stdout))
+
+
 def keys(slug: str) -> dict[str, tuple[str, ...]]:
     """Return, by bench of a lesson, the keys of the texts that its code names.
 
@@ -151,3 +169,7 @@ def _strings(nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield item.target.id
         elif isinstance(item, ast.keyword) and item.arg:
             yield item.arg
+
+
+if __name__ == "__main__":
+    print(json.dumps({record.slug: keys(record.slug) for record in catalog.LESSONS}))

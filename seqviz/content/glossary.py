@@ -37,7 +37,9 @@ _FORMULA = re.compile(r"\$([^$]+)\$")
 _WRAP = re.compile(r"\\(?:hat|tilde|bar|mathcal|mathbf|overline)\b|[{}\s]")
 _FIRST = re.compile(r"\\([A-Za-z]+)|([A-Za-z]+)")
 _APART = re.compile(r"[,;](?![^()]*\))(?:\\quad|\\ )?")  # not within parentheses
-_PLAIN = re.compile(r"\\(?:var(?=[a-z])|cdot|langle|rangle|hat|tilde|mathcal|mathbf)?|[{}$_^]")
+_PLAIN = re.compile(
+    r"\\(?:var(?=[a-z])|cdot|langle|rangle|hat|tilde|mathcal|mathbf|mathrm)?|[{}$_^]"
+)
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def letter(form: str) -> str:
 
 
 def typed_form(form: str) -> str:
-    r"""Return a formula in plain characters: `W_{hh}` -> Whh, `$\sigma_{\max}$` -> sigmamax."""
+    r"""Return a formula in plain characters: `$W_{\mathrm{max}}$` -> Wmax."""
     return _PLAIN.sub("", form)
 
 
@@ -133,18 +135,43 @@ def _words(kind: str, name: str, entry: Mapping[str, Any]) -> dict[str, str]:
 
 
 @cache
+def meaning(name: str) -> GlossaryEntry:
+    """Return a meaning by its name in `letters.toml`.
+
+    Raises:
+        KeyError: there is no such meaning.
+    """
+    item = _read("letters")["meaning"][name]
+    return GlossaryEntry(_words("meaning", name, item), item.get("here", {}), item.get("texts", {}))
+
+
+@cache
+def _groups() -> dict[str, str]:
+    """Return the color group of each letter."""
+    groups = _read("letters")["color"].items()
+    return {glyph: group for group, letters in groups for glyph in letters.split()}
+
+
+def letter_group(glyph: str) -> str:
+    """Return the group whose color a letter has in all lessons; empty for the color of text."""
+    return _groups().get(glyph, "")
+
+
+def to_speech(symbol: str) -> str:
+    """Return a symbol of an equation as a screen reader says it: `x_{t−1}` -> x t−1."""
+    return re.sub(r"[_^]", " ", re.sub(r"[{}]", "", symbol))
+
+
+@cache
 def list_letters() -> tuple[Letter, ...]:
     """Return all letters: Latin in alphabetical order, lower case first, then Greek, then signs."""
     payload = _read("letters")
-    meanings = [
-        GlossaryEntry(_words("meaning", name, item), item.get("here", {}), item.get("texts", {}))
-        for name, item in payload["meaning"].items()
-    ]
-    names = sorted({name for meaning in meanings for name in meaning.base_letters}, key=_order)
+    meanings = [meaning(name) for name in payload["meaning"]]
+    names = sorted({name for entry in meanings for name in entry.base_letters}, key=_order)
     return tuple(
         Letter(
             name,
-            tuple(meaning for meaning in meanings if name in meaning.base_letters),
+            tuple(entry for entry in meanings if name in entry.base_letters),
             _words("remark", name, payload["remark"].get(name, {})),
         )
         for name in names

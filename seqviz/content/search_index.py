@@ -196,7 +196,7 @@ def _benches() -> Iterator[Entry]:
         for name in named(record.slug, "bench"):
             names = _named(f"{record.slug}.bench.{name}")
             words = normal(" ".join(names.values()))
-            keys = bench_words.keys(record.slug)[name]
+            keys = bench_words.all_keys()[record.slug][name]
             further = [_distinct(lang, (*keys, *_about(record.slug, name))) for lang in LANGUAGES]
             yield Entry("bench", _shown(names), record.slug, name, words, " ".join(further))
 
@@ -217,7 +217,7 @@ def _distinct(lang: str, keys: Iterable[str]) -> str:
 def _readouts() -> Iterator[Entry]:
     for record in catalog.LESSONS:
         for bench in named(record.slug, "bench"):
-            for key in bench_words.keys(record.slug)[bench]:
+            for key in bench_words.all_keys()[record.slug][bench]:
                 if key.startswith(f"{record.slug}.metric.") and key.endswith(".label"):
                     names = _named(key)
                     if any("{" in name for name in names.values()):

@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from numbers import Number
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -30,6 +31,7 @@ _TAKEN = re.compile(
     re.IGNORECASE,
 )
 TIMES_TEN = f"{NO_BREAK}×{NO_BREAK}10"  # between the mantissa and the raised exponent
+_COUNTED = "of "  # begins the format of a number with a noun
 _SECTION = re.compile(r"^<!--\s*section:\s*([a-z0-9_]+)\s*-->\s*$", re.MULTILINE)
 
 
@@ -66,6 +68,14 @@ def catalogue(lang: str) -> Mapping[str, Any]:
     return {key: _unbroken(value) for key, value in keys.items()}
 
 
+@cache  # every bench of a page asks for some, and there are thousands of keys
+def _table(lang: str, prefix: str) -> Mapping[str, str]:
+    """Return the sentences of a language whose keys begin with `prefix` and a point."""
+    start = prefix + "."
+    keys = catalogue(lang).items()
+    return {key[len(start) :]: words for key, words in keys if key.startswith(start)}
+
+
 @cache
 def sections(slug: str, lang: str) -> Mapping[str, str]:
     """Return the prose sections of a lesson by name; `<!-- section: name -->` starts one.
@@ -90,6 +100,8 @@ def fill(sentence: str, values: Mapping[str, object]) -> str:
     the format's name sets its digits: `{share:percent.0}`. Other formats, as `{count:,}`, are
     Python's.
 
+    `{count:of token}` is a number with an English noun: "1 token", "1,200 tokens".
+
     Args:
         sentence: a template, as in the translation files.
         values: numbers, texts, and objects whose attributes the fields name (`{gain.low:points}`).
@@ -106,10 +118,14 @@ class _Sentences(Formatter):
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Placeholder):
-            return value
+            is_counted = format_spec.startswith(_COUNTED)  # the browser writes the noun, too
+            return f"{value[:-1]}:{format_spec}}}" if is_counted else value
+        if format_spec.startswith(_COUNTED):
+            return counted(value, format_spec.removeprefix(_COUNTED))
         name, _, digits = format_spec.partition(".")
         if name not in FORMATS:
-            return format(value, format_spec)
+            plain = format(value, format_spec)
+            return plain.replace("-", "−") if isinstance(value, Number) else plain
         if isinstance(value, str) != (name == "literal"):
             raise ValueError(f"The format {format_spec!r} is not for {type(value).__name__}.")
         return FORMATS[name](value, int(digits)) if digits else FORMATS[name](value)
@@ -153,11 +169,7 @@ class Text:
 
     def table(self, prefix: str) -> dict[str, str]:
         """Return the sentences whose keys begin with `prefix` and a point, by remaining key."""
-        start = prefix + "."
-        existing = catalogue(self.lang)
-        return {
-            key[len(start) :]: words for key, words in existing.items() if key.startswith(start)
-        }
+        return dict(_table(self.lang, prefix))
 
     def items(self, key: str) -> list[str]:
         """Return the list of sentences under a key."""
@@ -220,6 +232,15 @@ def percent(share: float, digits: int = 1) -> str:
     if math.isnan(share):
         return "–"
     return f"{100 * share:,.{digits}f}%".replace("-", "−")
+
+
+def counted(count: float, noun: str) -> str:
+    """Return a number with an English noun.
+
+    >>> counted(1, "token"), counted(1200, "token")
+    ('1 token', '1,200 tokens')
+    """
+    return f"{count:,.0f} {noun}{'' if count == 1 else 's'}"
 
 
 def format_log10(log10: float, digits: int = 3) -> str:

@@ -479,7 +479,9 @@ def _filled(table: FileTable, name: str) -> tuple[list[str], int]:
 
 
 def _between_blanks(cells: Sequence[str]) -> tuple[list[str], int]:
-    texts = [_plain(cell) for cell in cells]
+    texts = list(map(str.strip, cells))
+    if not all(map(str.isascii, texts)):
+        texts = list(map(_plain, texts))
     first, end = 0, len(texts)
     while first < end and texts[first].lower() in _MISSING:
         first += 1
@@ -490,7 +492,7 @@ def _between_blanks(cells: Sequence[str]) -> tuple[list[str], int]:
 
 def _mostly_numbers(cells: Sequence[str]) -> bool:
     texts, _ = _between_blanks(cells)
-    matches = sum(1 for text in texts if _NUMBER_EITHER_MARK.fullmatch(text))
+    matches = sum(map(bool, map(_NUMBER_EITHER_MARK.fullmatch, texts)))
     return matches > 0 and 2 * matches >= len(texts)
 
 

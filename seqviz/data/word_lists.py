@@ -1,7 +1,8 @@
 """Bundled word lists: analogies, polysemous words, substitutes, agreement, and GloVe vectors.
 
 `glove_words.npz` and `analogies.tsv` are made by tools/bundle_vectors.py; the sentences and the
-substitutes were written for the lessons *Text to numbers* and *Language models*.
+substitutes were written for the lessons *Text to numbers* and *Language models*, as were the
+continuations.
 """
 
 from __future__ import annotations
@@ -79,6 +80,21 @@ class AgreementSentence:
         return " ".join(("The", subject, *self.between[:phrases], self.ending))
 
 
+@dataclass(frozen=True)
+class Choice:
+    """Text with two continuations.
+
+    Attributes:
+        text: the text.
+        right: the continuation that is right.
+        wrong: the other one.
+    """
+
+    text: str
+    right: str
+    wrong: str
+
+
 @cache
 def bundled() -> Bundled:
     """Return the bundled GloVe vectors.
@@ -142,6 +158,15 @@ def agreement() -> tuple[AgreementSentence, ...]:
         AgreementSentence(plural, singular, tuple(between), ending)
         for plural, singular, *between, ending in _rows("agreement.tsv", 7)
     )
+
+
+@cache
+def uses() -> dict[str, tuple[Choice, ...]]:
+    """Return twelve texts with two continuations for each task: translation, sentiment, ..."""
+    result: dict[str, list[Choice]] = {}
+    for task, *parts in _rows("uses.tsv", 4):
+        result.setdefault(task, []).append(Choice(*parts))
+    return {task: tuple(items) for task, items in result.items()}
 
 
 def _rows(name: str, columns: int) -> list[list[str]]:

@@ -25,6 +25,7 @@ import traitlets
 
 from seqviz.core.brotli_assets import read_asset
 from seqviz.core.i18n import Text
+from seqviz.core.languages import DEFAULT
 from seqviz.core.paths import STATIC
 from seqviz.lessons.framework import controls, markdown
 from seqviz.lessons.framework.control_schema import describe_controls
@@ -109,6 +110,9 @@ class LiveBench(anywidget.AnyWidget):
 
     def __init__(self, bench: Bench, output: Output, given: Mapping[str, Any], language: str):
         self._bench, self._given, self._text = bench, dict(given), Text(language)
+        if len(controls.languages(bench.declaration)) > 1:
+            relative = controls.defaults_language(bench.declaration, given, language)
+            self._given[controls.DEFAULTS] = relative
         self._own = {name for name, _ in controls.controls(bench.declaration)}
         self.output = output
         raw = {name: controls.encoded(v) for name, v in given.items() if name in self._own}
@@ -163,7 +167,10 @@ class LiveBench(anywidget.AnyWidget):
             self.shown = {**self.shown, "problem": problem, "number": request["number"]}
 
     def _shown(self, output: Output, values: Mapping[str, Any], number: int) -> dict[str, Any]:
-        params = controls.parse_params(self._bench.declaration, values)
+        relative = self._given.get(controls.DEFAULTS, DEFAULT)
+        params = controls.parse_params(
+            self._bench.declaration, {**values, controls.DEFAULTS: relative}
+        )
         words = LessonWords(self._bench.lesson.slug, self._text)
         figure = output.figure
         waits = [Note(output.waits, "hint")] if output.waits else []

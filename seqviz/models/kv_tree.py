@@ -101,23 +101,61 @@ class KVCacheTree:
             Logits, float32 [row, vocabulary].
         """
         import torch
-        from transformers.cache_utils import Cache
 
         results = []
         for at in range(0, len(texts), self.rows):
-            some = texts[at : at + self.rows]
-            ends = [len(text) - 1 for text in some]
-            ids = np.zeros((len(some), max(ends) + 1), int)  # causal: right padding has no effect
-            for row, text in zip(ids, some, strict=True):
-                row[: len(text)] = text
-            hidden = self.network.base_model(
-                input_ids=torch.tensor(ids, device=self.device),
-                past_key_values=Cache(layers=cache_layers(self._prompt, len(some))),
-                use_cache=True,
-            ).last_hidden_state
-            last = hidden[torch.arange(len(some)), torch.tensor(ends)]
+            hidden, _, ends = self._read(texts[at : at + self.rows])
+            last = hidden[torch.arange(len(ends)), torch.tensor(ends)]
             results.append(self.network.get_output_embeddings()(last).float())
         return torch.cat(results)
+
+    def log_probabilities(self, texts: Sequence[Sequence[int]]) -> Any:
+        """Return the log probability of complete texts that follow the prompt.
+
+        The tree is unchanged.
+
+        Args:
+            texts: token ids of each text, at least one.
+
+        Returns:
+            Sums over the tokens of each text, float32 [row].
+        """
+        import torch
+
+        results = []
+        for at in range(0, len(texts), self.rows):
+            hidden, ids, ends = self._read(texts[at : at + self.rows])
+            first = self.logits.log_softmax(-1)[ids[:, :1]]
+            scores = self.network.get_output_embeddings()(hidden[:, :-1]).float()
+            later = scores.log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
+            real = torch.arange(ids.shape[1] - 1)[None] < torch.tensor(ends)[:, None]
+            results.append(first[:, 0] + (later * real.to(later)).sum(1))
+        return torch.cat(results)
+
+    def _read(self, texts: Sequence[Sequence[int]]) -> tuple[Any, Any, list[int]]:
+        """Run texts after the prompt as one batch.
+
+        Args:
+            texts: token ids of each text.
+
+        Returns:
+            Output of the last layer [row, token, d_model], padded token ids [row, token], and the
+            index of each text's last token.
+        """
+        import torch
+        from transformers.cache_utils import Cache
+
+        ends = [len(text) - 1 for text in texts]
+        padded = np.zeros((len(texts), max(ends) + 1), int)  # causal: right padding has no effect
+        for row, text in zip(padded, texts, strict=True):
+            row[: len(text)] = text
+        ids = torch.tensor(padded, device=self.device)
+        hidden = self.network.base_model(
+            input_ids=ids,
+            past_key_values=Cache(layers=cache_layers(self._prompt, len(texts))),
+            use_cache=True,
+        ).last_hidden_state
+        return hidden, ids, ends
 
     def _pass(self, rows: Sequence[tuple[int, int]]) -> Any:
         """Add one batch of tokens, and return the logits after each."""

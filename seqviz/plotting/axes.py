@@ -168,7 +168,16 @@ def decades(
             title, **{"range": list(ends), "tickvals": positions, "ticktext": words, **more}
         )
     every = max(1, int(np.ceil((high - low) / ticks)))
-    return axis(title, **{"type": "log", "range": [low, high], "dtick": every, **more})
+    # Written here, as Plotly sets powers a quarter larger than other numbers; and beyond the range,
+    # as pins widen it.
+    wide = high - low + every
+    positions = range(every * int(np.ceil((low - wide) / every)), int(high + wide) + 1, every)
+    words = [{0: "1", 1: "10"}.get(k) or f"10<sup>{k}</sup>".replace("-", "−") for k in positions]
+    written = {
+        "tickvals": [10**k if 0 <= k <= 15 else 10.0**k for k in positions],
+        "ticktext": words,
+    }
+    return axis(title, **{"type": "log", "range": [low, high], **written, **more})
 
 
 def percent(title: str, low: float = 0, high: float = 100, **more: Any) -> dict[str, Any]:

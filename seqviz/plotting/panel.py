@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from seqviz.core.units import unbroken
 from seqviz.plotting.decades import powers
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 NAMED = "<extra>%{fullData.name}</extra>"  # ending of a hover template that adds the trace's name
 DODGE, ROW_DODGE = 0.12, 0.2  # offsets between series, as shares of the distance of categories
 _WRITTEN = 12  # maximum number of tokens of a map with numbers in its cells
+_SNAPSHOT_BYTES = 20_000  # of what one trace has for a replay
 _FAINT = 0.14  # opacity of a band; lines stay visible below five overlapping bands
 Values = Any  # one-dimensional array-like: numbers, dates, None for a gap
 
@@ -94,6 +95,43 @@ class Panel:
         if "width" in marker:
             wider["width"] = self.style.scale * marker["width"]
         return {**marker, **wider}
+
+    def replays(self) -> None:
+        """Let the reader play the lines of this panel again, whose x counts updates or epochs.
+
+        A line of another panel takes part if its trace has the meta "by_update", one point after
+        each update, or what was learned by then (`learns`); `bench/replay.js` draws them.
+        """
+        self.sheet.meta.setdefault("replay", {"axes": []})["axes"].append(self.x)
+
+    def learns(
+        self,
+        updates: Int[np.ndarray, "report"],
+        y: Float[np.ndarray, "report point"],
+        x: Float[np.ndarray, "point"] | None = None,
+        title: str = "",
+    ) -> None:
+        """Let the last trace show what was learned so far when the training is played again.
+
+        Its custom data, if it has any, are 10 to the power of these y values, as displayed. Reports
+        are left out evenly where a trace would have more than 20 kB of them.
+
+        Args:
+            updates: number of updates or epochs at each report, in increasing order.
+            y: y values of the trace at each report; on a log axis their decimal logarithms.
+            x: their x values; None for those of the trace.
+            title: what `updates` count, where no panel of the sheet has them on its x axis.
+        """
+        y = np.asarray(y, np.float32)
+        every = max(1, -(-y.nbytes // _SNAPSHOT_BYTES))
+        snapshots = {"trace": len(self.sheet.traces) - 1, "updates": updates[::every],
+                     "y": y[::every]}  # fmt: skip
+        if x is not None:
+            snapshots["x"] = np.asarray(x, np.float32)
+        run = self.sheet.meta.setdefault("replay", {"axes": []})
+        run.setdefault("learned", []).append(snapshots)
+        if title:
+            run["title"] = title
 
     # --- marks with data -------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import unescape
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -11,6 +12,8 @@ from jaxtyping import Float, Int
 from seqviz.plotting.panel import Panel
 
 _SMALLEST, _LARGEST = 4.0, 22.0  # node diameters in pixels
+_ROOM = 4.3  # ems of a label between two columns of the tree
+_LIFT = 0.13  # rows between a label and the line below it
 
 
 @dataclass(frozen=True)
@@ -129,8 +132,35 @@ def draw_tree(
         edge={"color": palette.grid, "width": 1}, customdata=100 * tree.probability,
         hovertext=list(tree.names), hover=hover,
     )  # fmt: skip
+    names, depths = [root, *tree.names], [0, *tree.depth.tolist()]
+    heights = [at_root, *rows.tolist()]
     panel.marks_text(
-        [0, *tree.depth.tolist()], [at_root, *rows.tolist()], [root, *tree.names],
-        textposition="top center", textfont={"size": 12 * scale, "color": palette.truth},
-        cliponaxis=False,
+        depths, [height - _LIFT for height in heights], names,
+        textposition=_sides(names, depths, heights), cliponaxis=False,
+        textfont={"size": 12 * scale, "color": palette.truth},
     )  # fmt: skip
+
+
+def _sides(names: Sequence[str], depths: Sequence[int], rows: Sequence[float]) -> list[str]:
+    """Return the position of each label: above its node, or aside where two would collide.
+
+    Of two long labels in a row the first moves to the left if nothing is there, otherwise the
+    second to the right if it is the last.
+    """
+    sides = ["top center"] * len(names)
+    at = dict(zip(zip(rows, depths, strict=True), range(len(names)), strict=True))
+    widths = [_ems(name) for name in names]
+    for (row, depth), node in at.items():
+        after = at.get((row, depth + 1))
+        if after is None or (widths[node] + widths[after]) / 2 < _ROOM:
+            continue
+        if (row, depth - 1) not in at:
+            sides[node] = "top left"
+        elif (row, depth + 2) not in at:
+            sides[after] = "top right"
+    return sides
+
+
+def _ems(name: str) -> float:
+    """Return the width of a label: the sign of a space and Chinese characters are wide."""
+    return sum(0.9 if char in "␣…" or char >= "\u2e80" else 0.55 for char in unescape(name))

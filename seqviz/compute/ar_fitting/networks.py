@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -19,7 +20,12 @@ from seqviz.compute.training.loop import TrainingRecord
 from seqviz.compute.training.step import TrainingStep
 from seqviz.core.errors import UserError
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 _GRID = 101
+_SNAPSHOTS = 40  # of the map during a training: 25 kB
+_EPOCHS = 10  # at least between two, which then take a few percent of the time
 AHEAD = 20
 """Steps that a trained network forecasts by feeding its own forecasts back."""
 
@@ -69,6 +75,25 @@ class LearnedMap:
 
 
 @dataclass(frozen=True)
+class MapHistory:
+    """The learned map in the course of a training, on every second input of the map.
+
+    Attributes:
+        epochs: number of epochs before each snapshot, from 0 to the last.
+        inputs: the last values.
+        mean: as in `LearnedMap`.
+        low: likewise.
+        high: likewise.
+    """
+
+    epochs: Int[np.ndarray, "snapshot"]
+    inputs: Float[np.ndarray, "grid"]
+    mean: Float[np.ndarray, "snapshot grid"]
+    low: Float[np.ndarray, "snapshot grid"]
+    high: Float[np.ndarray, "snapshot grid"]
+
+
+@dataclass(frozen=True)
 class NetworkFit:
     """Trained forecaster: its loss curves, one-step predictions and learned map.
 
@@ -84,6 +109,7 @@ class NetworkFit:
         train_mse: mean squared error on the training targets after the last update.
         test_mse: the same on the test targets; nan if there are none.
         parameters: number of parameters.
+        history: the learned map while the network was trained.
         origins: up to 64 moments of the test segment (of the whole series if there is none), each
             with 20 values after it; empty for a short series.
         ahead: ahead[k, h - 1] is the forecast h = 1 ... 20 steps after `targets[origins[k] - 1]`,
@@ -101,6 +127,7 @@ class NetworkFit:
     test_mse: float
     parameters: int
     map: LearnedMap
+    history: MapHistory
     origins: Int[np.ndarray, "origin"]
     ahead: Float[np.ndarray, "origin step"]
 
@@ -159,30 +186,43 @@ def fit_network(
     chosen = torch.optim.Adam if settings.optimizer == "adam" else torch.optim.SGD
     step = TrainingStep(chosen(parameters, lr=settings.learning_rate), model.losses)
     train_loss, validation_loss = np.full((2, settings.epochs), np.nan)
+    grid = np.linspace(values.min(), values.max(), _GRID)
+    request = torch.tensor(grid, dtype=torch.float32, device=device)
+    snapshots: dict[int, Tensor] = {}
+    every = max(_EPOCHS, -(-settings.epochs // _SNAPSHOTS))
     for epoch in range(settings.epochs):
+        if epoch % every == 0:
+            with torch.no_grad():
+                snapshots[epoch] = model.predictions_and_map(request[::2])[1]
         train_loss[epoch], validation_loss[epoch] = step().tolist()
         _check_finite(train_loss[epoch], epoch, settings)
         if report is not None:
             losses = float(train_loss[epoch]), float(validation_loss[epoch])
             report(EpochReport(epoch + 1, settings.epochs, *losses))
-    grid = np.linspace(values.min(), values.max(), _GRID)
     targets = np.asarray(values[1:], dtype=float)
     first = settings.lags - 1 if settings.cell == "mlp" else 0  # the first full window
     origins = _origins(validation_end % targets.size, targets.size, first)
     with torch.no_grad():
-        request = torch.tensor(grid, dtype=torch.float32, device=device)
         created = (*model.predictions_and_map(request), model.ahead(origins, AHEAD))
     predictions, answers, ahead = (part.float().cpu().numpy().astype(float) for part in created)
     squared = (targets - predictions) ** 2
     train_mse = _mean(squared[first:train_end])
     _check_finite(train_mse, settings.epochs, settings)
-    low, high = np.percentile(answers, [10, 90], axis=0)
+    past = torch.stack(list(snapshots.values())).float().cpu().numpy().astype(float)
+    past = np.concatenate([past, answers[None, :, ::2]])
+    history = MapHistory(np.array([*snapshots, settings.epochs]), grid[::2], *_spread(past))
     test_mse, count = _mean(squared[validation_end:]), sum(p.numel() for p in parameters)
     return NetworkFit(
         settings, train_loss, validation_loss, predictions, targets, train_end, validation_end,
-        train_mse, test_mse, count, LearnedMap(grid, answers.mean(axis=0), low, high),
-        origins, ahead,
+        train_mse, test_mse, count, LearnedMap(grid, *_spread(answers)), history, origins, ahead,
     )  # fmt: skip
+
+
+def _spread(
+    answers: Float[np.ndarray, "*snapshot moment grid"],
+) -> Float[np.ndarray, "3 *snapshot grid"]:
+    """Return the mean over the moments, and the 10th and the 90th percentile."""
+    return np.stack([answers.mean(axis=-2), *np.percentile(answers, [10, 90], axis=-2)])
 
 
 def _split(values: np.ndarray, settings: NetworkSettings) -> tuple[int, int]:

@@ -38,7 +38,9 @@ class AttentionWalkthrough:
     Attributes:
         basic: attention without parameters, x · x, unscaled.
         weights: right factors, [head, d, d_k].
-        vectors: the embeddings times these, [head, token, d_k].
+        vectors: the embeddings times these, [head, token, d_k], plus a bias in a trained model.
+        features: keys of the names of the entries, where each has a meaning.
+        origin: of embeddings and weights: "random", "set" by hand, or "trained".
     """
 
     words: tuple[str, ...]
@@ -55,6 +57,13 @@ class AttentionWalkthrough:
     operator: str
     causal: bool
     order: str = "text"
+    features: tuple[str, ...] = ()
+    origin: str = "random"
+
+    @property
+    def d(self) -> int:
+        """Width of the model: entries of one embedding."""
+        return self.embeddings.shape[1]
 
     @property
     def heads(self) -> int:
@@ -69,7 +78,7 @@ class AttentionWalkthrough:
     @property
     def divide_by(self) -> float:
         """Divisor of the scores, without the temperature."""
-        return divisor(self.scale, self.d_k, D)
+        return divisor(self.scale, self.d_k, self.d)
 
     @property
     def concatenated(self) -> Float[np.ndarray, "token concat"]:
@@ -106,9 +115,12 @@ class AttentionWalkthrough:
             variant = "mask_open"
         elif stage == "mask" and self.operator == "multiply":
             variant = "mask_multiplied"
+        if self.origin != "random" and stage in ("embed", "project", "scale", "concat"):
+            variant += f"_{self.origin}"
         return Facts(
             variant,
-            n=len(self.words), d=D, d_k=self.d_k, heads=self.heads, joined=self.heads * self.d_k,
+            n=len(self.words), d=self.d, d_k=self.d_k, heads=self.heads,
+            joined=self.heads * self.d_k,
             query=self.words[row], best=self.words[best], share=share, rest=1 - share,
             itself=float(np.diag(weights).mean()), largest=largest, divisor=divisor,
             scaled=largest / divisor, closed=int(self.forbidden.sum()), cells=self.forbidden.size,
@@ -167,18 +179,56 @@ def walk(
     embeddings = _embeddings(seed)[taken]
     *learnt, output_weight, bias = _weights(seed, d_k, heads)
     vectors = Roles(*(embeddings @ item for item in learnt))
+    words = tuple(WORDS[position] for position in taken)
+    return attend_with(
+        words, np.array(IDS)[taken], embeddings, Roles(*learnt), vectors, (output_weight, bias),
+        scale, temperature, operator, causal, order=order,
+    )  # fmt: skip
+
+
+def attend_with(
+    words: tuple[str, ...],
+    ids: Int[np.ndarray, "token"],
+    embeddings: Float[np.ndarray, "token d"],
+    weights: Roles,
+    vectors: Roles,
+    output: tuple[Float[np.ndarray, "concat d"], Float[np.ndarray, "d"]],
+    scale: str,
+    temperature: float,
+    operator: str,
+    causal: bool,
+    order: str = "text",
+    features: tuple[str, ...] = (),
+    origin: str = "random",
+) -> AttentionWalkthrough:
+    """Attend with the embeddings themselves and with the vectors of each head.
+
+    Args:
+        words: the words.
+        ids: their ids.
+        embeddings: their embeddings.
+        weights: right factors of each head.
+        vectors: queries, keys and values of each head.
+        output: weight and bias of the last matrix.
+        scale: as in `scaled.divisor`.
+        temperature: as in `scaled.attend`.
+        operator: as in `scaled.attend`.
+        causal: True where a word attends to itself and to earlier ones only.
+        order: as in `walk`.
+        features: as in `AttentionWalkthrough`.
+        origin: as in `AttentionWalkthrough`.
+    """
     attended = partial(
         attend,
         temperature=temperature,
-        allowed=np.tri(len(IDS), dtype=bool) if causal else None,
+        allowed=np.tri(len(words), dtype=bool) if causal else None,
         operator=operator,
     )
+    divide_by = divisor(scale, vectors.query.shape[-1], embeddings.shape[1])
     return AttentionWalkthrough(
-        tuple(WORDS[position] for position in taken), np.array(IDS)[taken], embeddings,
-        attended(embeddings, embeddings, embeddings),
-        Roles(*learnt), vectors,
-        attended(vectors.query, vectors.key, vectors.value, divide_by=divisor(scale, d_k, D)),
-        output_weight, bias, scale, temperature, operator, causal, order,
+        words, ids, embeddings, attended(embeddings, embeddings, embeddings), weights, vectors,
+        attended(vectors.query, vectors.key, vectors.value, divide_by=divide_by),
+        *output, scale, temperature, operator, causal, order, features, origin,
     )  # fmt: skip
 
 

@@ -3,16 +3,18 @@
 `count` counts the n-grams of a text, `fit` turns the counts into a model. The n-grams of each n are
 numbered in ascending order of their key: the number of the first n - 1 symbols, times the size of
 the vocabulary, plus the last symbol. So a key never overflows, and the n-grams that continue one
-context are neighbors.
+context are neighbors. A model computes what one context needs from its neighbors, and the tables
+of all contexts only where a whole text is read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Integer
 
 from seqviz.core.errors import UserError
 
@@ -29,13 +31,13 @@ class NgramCounts:
         symbols: size of the vocabulary, symbols without a count included.
         keys: keys of the n-grams, ascending.
         counts: occurrences of each.
-        suffixes: number of each n-gram without its first symbol, among those of n - 1.
+        continuations: number of different symbols before each n-gram; not for the largest n.
     """
 
     symbols: int
-    keys: tuple[Int[np.ndarray, "_"], ...]  # length differs by n
-    counts: tuple[Int[np.ndarray, "_"], ...]
-    suffixes: tuple[Int[np.ndarray, "_"], ...]
+    keys: tuple[Integer[np.ndarray, "_"], ...]  # length differs by n
+    counts: tuple[Integer[np.ndarray, "_"], ...]
+    continuations: tuple[Integer[np.ndarray, "_"], ...]
 
     @property
     def order(self) -> int:
@@ -44,7 +46,7 @@ class NgramCounts:
 
     def followers(
         self, context: Sequence[int]
-    ) -> tuple[Int[np.ndarray, "follower"], Int[np.ndarray, "follower"]]:
+    ) -> tuple[Integer[np.ndarray, "follower"], Integer[np.ndarray, "follower"]]:
         """Return the symbols that follow a context in the text, ascending, and their counts.
 
         Args:
@@ -61,12 +63,15 @@ class NgramCounts:
             context: up to `order` - 1 symbols.
         """
         number = 0
-        for n, symbol in enumerate(context):
-            number = int(find(self.keys[n], np.array([number * self.symbols + symbol]))[0])
-            if number < 0:
+        for keys, symbol in zip(self.keys, context, strict=False):
+            key = number * self.symbols + symbol
+            number = int(
+                keys.searchsorted(keys.dtype.type(key))
+            )  # of another type, keys are copied
+            if number == len(keys) or keys[number] != key:
                 return 0, 0
-        first = number * self.symbols
-        low, high = np.searchsorted(self.keys[len(context)], (first, first + self.symbols))
+        first, keys = number * self.symbols, self.keys[len(context)]
+        low, high = keys.searchsorted(np.array((first, first + self.symbols), keys.dtype))
         return int(low), int(high)
 
 
@@ -80,19 +85,14 @@ class NgramModel:
     Attributes:
         counts: the counts that give the n-grams their numbers.
         smoothing: one of `SMOOTHINGS`.
-        shares: for each n, the first summand of each n-gram.
-        weights: for each n, the weight of each context; 1 for one without a follower.
+        order: the n of the n-grams.
+        k: number added to each count by "add_k".
     """
 
     counts: NgramCounts
     smoothing: str
-    shares: tuple[Float[np.ndarray, "_"], ...]
-    weights: tuple[Float[np.ndarray, "_"], ...]
-
-    @property
-    def order(self) -> int:
-        """The n of the n-grams."""
-        return len(self.shares)
+    order: int
+    k: float = 1.0
 
     @property
     def interpolated(self) -> bool:
@@ -109,18 +109,30 @@ class NgramModel:
             before: the symbols in front of them.
         """
         text = np.concatenate([before, ids])
+        return self._probabilities(text, np.arange(len(text)))[len(before) :]
+
+    def _probabilities(
+        self, text: Int[np.ndarray, "time"], offsets: Int[np.ndarray, "time"]
+    ) -> Float[np.ndarray, "time"]:
+        """Return the probability of each symbol of texts in a row.
+
+        Args:
+            text: the symbols.
+            offsets: number of symbols before each in its own text.
+        """
         uniform = 1 / self.counts.symbols
         result = np.full(len(text), uniform)
         numbers = np.zeros(len(text) + 1, np.int64)  # of the context before each symbol
-        for n, (share, weight) in enumerate(zip(self.shares, self.weights, strict=True)):
+        for n, (share, weight) in enumerate(self._tables):
             context = numbers[:-1]
             exists = context >= 0
             key = np.where(exists, context * self.counts.symbols + text[n:], -1)
             numbers = find(self.counts.keys[n], key)
             below = result[n:] if self.interpolated else uniform
             rest = np.where(exists, weight[context], self._unknown)
-            result[n:] = np.where(numbers >= 0, share[numbers], 0.0) + rest * below
-        return result[len(before) :]
+            p = np.where(numbers >= 0, share[numbers], 0.0) + rest * below
+            result[n:] = np.where(offsets[n:] >= n, p, result[n:])
+        return result
 
     def bits(
         self, ids: Int[np.ndarray, "time"], before: Int[np.ndarray, "earlier"]
@@ -133,6 +145,24 @@ class NgramModel:
         """
         with np.errstate(divide="ignore"):
             return np.asarray(-np.log2(self.probabilities(ids, before)))
+
+    def total_bits(
+        self, texts: Sequence[Int[np.ndarray, "_"]], before: Int[np.ndarray, "earlier"]
+    ) -> Float[np.ndarray, "text"]:
+        """Return the sum of the bits of each text.
+
+        Args:
+            texts: the symbols of each.
+            before: the symbols in front of each.
+        """
+        extended = [np.concatenate([before, ids]) for ids in texts]
+        offsets = np.concatenate([np.arange(len(text)) for text in extended])
+        with np.errstate(divide="ignore"):
+            bits = -np.log2(self._probabilities(np.concatenate(extended), offsets))
+        ends = np.cumsum([len(text) for text in extended])
+        return np.array(
+            [bits[end - len(ids) : end].sum() for ids, end in zip(texts, ends, strict=True)]
+        )
 
     def distribution(self, context: Sequence[int]) -> Float[np.ndarray, "symbols"]:
         """Return the probabilities of all symbols after a context; only the last n - 1 count.
@@ -149,10 +179,53 @@ class NgramModel:
             if low == high:
                 result *= self._unknown
                 continue
-            keys = self.counts.keys[n][low:high]
-            result *= self.weights[n][keys[0] // self.counts.symbols]
-            result[keys % self.counts.symbols] += self.shares[n][low:high]
+            shares, (weight,) = self.shares_and_weights(n, low, high)
+            result *= weight
+            result[self.counts.keys[n][low:high] % self.counts.symbols] += shares
         return result
+
+    def shares_and_weights(
+        self, n: int, low: int = 0, high: int | None = None
+    ) -> tuple[Float[np.ndarray, "ngram"], Float[np.ndarray, "context"]]:
+        """Return the first summand of each n-gram, and the weight of each context.
+
+        Args:
+            n: symbols of the context.
+            low: number of the first n-gram of one context; with `high`, for this context only.
+            high: number of its last n-gram, plus 1; None for all contexts.
+        """
+        used, symbols = self._used(n)[low:high], self.counts.symbols
+        if high is None:
+            context = self.counts.keys[n] // symbols
+            n_contexts = len(self.counts.keys[n - 1]) if n else 1
+        else:
+            context, n_contexts = np.zeros(high - low, np.int64), 1
+        taken = self._taken[n][np.minimum(used, 3)]
+        total = np.bincount(context, used, n_contexts)
+        added = self.k * symbols if self.smoothing == "add_k" else 0.0
+        moved = np.bincount(context, taken, n_contexts) + added
+        denominator = total + (moved if self.smoothing in ("add_k", "witten_bell") else 0)
+        retained = used - taken if self.smoothing in _DISCOUNTS else used
+        with np.errstate(invalid="ignore"):
+            weights = np.where(total > 0, moved / denominator, self._unknown)
+        return retained / np.maximum(denominator, 1e-300)[context], weights
+
+    @cached_property
+    def _tables(self) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+        return tuple(self.shares_and_weights(n) for n in range(self.order))
+
+    @cached_property
+    def _taken(self) -> tuple[Float[np.ndarray, "4"], ...]:
+        """Part of a count of 0, 1, 2, and 3 or more that goes to the model below, for each n."""
+        if self.smoothing in _DISCOUNTS:
+            every = (discounts(self._used(n), self.smoothing) for n in range(self.order))
+            return tuple(np.array((0.0, *of_n)) for of_n in every)
+        return (np.full(4, float(self.smoothing == "witten_bell")),) * self.order
+
+    def _used(self, n: int) -> Integer[np.ndarray, "ngram"]:
+        """Return the counts that the model reads."""
+        by_continuation = self.smoothing in _DISCOUNTS and n + 1 < self.order
+        return (self.counts.continuations if by_continuation else self.counts.counts)[n]
 
     @property
     def _unknown(self) -> float:
@@ -173,20 +246,31 @@ def count(ids: Int[np.ndarray, "time"], symbols: int, order: int = ORDER) -> Ngr
     """
     if not len(ids):
         raise UserError("no_text", "There is nothing to count. Type a text.")
-    keys, counts, suffixes = [], [], []
+    keys: list[np.ndarray] = []
+    counts: list[np.ndarray] = []
+    continuations: list[np.ndarray] = []
     numbers = np.zeros(len(ids) + 1, np.int64)  # of the (n - 1)-gram that begins at each symbol
     for n in range(min(order, len(ids))):
         every = numbers[: len(ids) - n] * symbols + ids[n:]
         ordered = np.sort(every)
         starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        counts.append(_small(np.diff(np.append(starts, len(ordered)))))
         keys.append(ordered[starts])
-        counts.append(np.diff(np.append(starts, len(ordered))))
         above = np.searchsorted(keys[-1], every)
-        suffix = np.empty(len(starts), np.int64)
-        suffix[above] = numbers[1 : len(every) + 1]
-        suffixes.append(suffix)
+        if n:
+            suffixes = np.empty(len(starts), np.int64)  # numbers without the first symbol
+            suffixes[above] = numbers[1 : len(every) + 1]
+            continuations.append(_small(np.bincount(suffixes, minlength=len(keys[n - 1]))))
         numbers = above
-    return NgramCounts(symbols, tuple(keys), tuple(counts), tuple(suffixes))
+    contexts = (1, *map(len, keys))
+    short = (np.uint32 if rows * symbols < 2**32 else np.int64 for rows in contexts)
+    keys = [part.astype(dtype) for part, dtype in zip(keys, short, strict=False)]
+    return NgramCounts(symbols, tuple(keys), tuple(counts), tuple(continuations))
+
+
+def _small(counts: Integer[np.ndarray, "ngram"]) -> Integer[np.ndarray, "ngram"]:
+    """Return counts as the smallest integers that hold them; a class shares millions."""
+    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
 
 
 def fit(
@@ -214,23 +298,10 @@ def fit(
     References:
         Witten and Bell, 1991. Kneser and Ney, 1995. Chen and Goodman, 1999. Heafield et al., 2013.
     """
+    if smoothing not in SMOOTHINGS:
+        raise ValueError(f"Unknown smoothing: {smoothing}. Known: {', '.join(SMOOTHINGS)}.")
     order = counts.order if order is None else min(order, counts.order)
-    shares, weights = [], []
-    for n in range(order):
-        used = counts.counts[n]
-        if smoothing in _DISCOUNTS and n + 1 < order:
-            used = continuations(counts, n + 1)
-        context = counts.keys[n] // counts.symbols
-        n_contexts = len(counts.keys[n - 1]) if n else 1
-        taken, added = _taken(used, smoothing, k * counts.symbols)
-        total = np.bincount(context, used, n_contexts)
-        moved = np.bincount(context, taken, n_contexts) + added
-        denominator = total + (moved if smoothing in ("add_k", "witten_bell") else 0)
-        retained = used - taken if smoothing in _DISCOUNTS else used
-        with np.errstate(invalid="ignore"):
-            weights.append(np.where(total > 0, moved / denominator, float(smoothing != "none")))
-        shares.append(retained / np.maximum(denominator, 1e-300)[context])
-    return NgramModel(counts, smoothing, tuple(shares), tuple(weights))
+    return NgramModel(counts, smoothing, order, k)
 
 
 def witten_bell(count: int, total: int, kinds: int, below: float) -> float:
@@ -257,17 +328,7 @@ def add_k(count: int, total: int, symbols: int, k: float = 1.0) -> float:
     return (count + k) / (total + k * symbols)
 
 
-def continuations(counts: NgramCounts, n: int) -> Int[np.ndarray, "ngram"]:
-    """Return the number of different symbols before each n-gram.
-
-    Args:
-        counts: counts of a text.
-        n: below the largest n counted.
-    """
-    return np.bincount(counts.suffixes[n], minlength=len(counts.keys[n - 1]))
-
-
-def discounts(counts: Int[np.ndarray, "ngram"], smoothing: str) -> tuple[float, float, float]:
+def discounts(counts: Integer[np.ndarray, "ngram"], smoothing: str) -> tuple[float, float, float]:
     """Return the discounts of counts of 1, 2, and 3 or more.
 
     Args:
@@ -287,21 +348,10 @@ def discounts(counts: Int[np.ndarray, "ngram"], smoothing: str) -> tuple[float, 
     return result if min(result) > 0 else fallback
 
 
-def find(keys: Int[np.ndarray, "ngram"], query: Int[np.ndarray, "key"]) -> Int[np.ndarray, "key"]:
+def find(
+    keys: Integer[np.ndarray, "ngram"], query: Int[np.ndarray, "key"]
+) -> Int[np.ndarray, "key"]:
     """Return the number of each key of a query among ascending keys; -1 where it is missing."""
-    numbers = np.minimum(np.searchsorted(keys, query), len(keys) - 1)
+    alike = query.astype(keys.dtype)  # of another type, the keys would be copied
+    numbers = np.minimum(np.searchsorted(keys, alike), len(keys) - 1)
     return np.where(keys[numbers] == query, numbers, -1)
-
-
-def _taken(
-    counts: Int[np.ndarray, "ngram"], smoothing: str, pseudo: float
-) -> tuple[Float[np.ndarray, "ngram"], float]:
-    """Return what each n-gram gives to the model below, and what every context gives besides."""
-    if smoothing in _DISCOUNTS:
-        by_count = np.array((0.0, *discounts(counts, smoothing)))
-        return by_count[np.minimum(counts, 3)], 0.0
-    if smoothing == "witten_bell":
-        return np.ones(len(counts)), 0.0
-    if smoothing not in SMOOTHINGS:
-        raise ValueError(f"Unknown smoothing: {smoothing}. Known: {', '.join(SMOOTHINGS)}.")
-    return np.zeros(len(counts)), pseudo if smoothing == "add_k" else 0.0

@@ -6,10 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Integer
 
-from seqviz.compute.language_models.ngrams import NgramCounts, NgramModel, continuations, fit
+from seqviz.compute.language_models.ngrams import (
+    SMOOTHINGS,
+    NgramCounts,
+    NgramModel,
+    fit,
+)
 from seqviz.core.units import Share
+from seqviz.stats.estimate import Estimate, ratio_ci, stack
 from seqviz.stats.facts import Facts
 from seqviz.stats.proportions import Proportion, of_share
 
@@ -58,19 +64,51 @@ class Followers:
 
 
 @dataclass(frozen=True)
-class ImpossibleTexts:
-    """Held-out sentences with probability 0 under n-gram models without smoothing.
+class Occurrences:
+    """Occurrences of an n-gram in a text, and the sentences that contain it.
 
     Attributes:
-        shares: share of the sentences, for n = 1, 2, ...
+        count: number of occurrences.
+        sentences: index of each sentence that contains one, ascending.
+    """
+
+    count: int
+    sentences: Int[np.ndarray, "sentence"]
+
+
+@dataclass(frozen=True)
+class HeldOutTexts:
+    """Held-out sentences under n-gram models, for n = 1, 2, ...
+
+    Attributes:
+        shares: share of the sentences with probability 0 without smoothing.
+        smoothings: names of the other smoothings.
+        bits: bits per symbol for each smoothing and n, ends of sentences included.
+        excess: by how much they exceed those of the unigram model, on the same sentences.
     """
 
     shares: Proportion
+    smoothings: tuple[str, ...]
+    bits: Estimate
+    excess: Estimate
 
     def at_order(self, n: int) -> Facts:
         """State the number of sentences with probability 0 for one n."""
         share = self.shares[n - 1]
         return Facts(n=n, impossible=share.correct, sentences=share.n, share=share)
+
+    def cost(self, smoothing: str, n: int) -> Facts:
+        """State bits per symbol, and by how much they exceed those of the unigram model.
+
+        Args:
+            smoothing: one of `smoothings`.
+            n: the n of the n-grams.
+        """
+        bits, excess = (
+            part[self.smoothings.index(smoothing), n - 1] for part in (self.bits, self.excess)
+        )
+        verdict = "alone" if n == 1 else excess.verdict
+        return Facts(verdict, bits=bits, excess=abs(excess), sentences=excess.n)
 
 
 @dataclass(frozen=True)
@@ -87,8 +125,8 @@ class Continuations:
     """
 
     words: tuple[str, ...]
-    count: Int[np.ndarray, "word"]
-    contexts: Int[np.ndarray, "word"]
+    count: Integer[np.ndarray, "word"]
+    contexts: Integer[np.ndarray, "word"]
     frequency: Float[np.ndarray, "word"]
     continuation: Float[np.ndarray, "word"]
     before: tuple[str, ...]
@@ -112,7 +150,7 @@ def followers(
     every[ids] = counts
     low, high = model.counts.range_of(read)
     share = np.zeros(len(p))
-    share[ids] = model.shares[len(read)][low:high]
+    share[ids] = model.shares_and_weights(len(read), low, high)[0]
     first = np.lexsort((-every, -p))[:limit]
     return Followers(
         tuple(names[k] for k in read), int(counts.sum()), len(ids),
@@ -121,23 +159,48 @@ def followers(
     )  # fmt: skip
 
 
-def impossible_texts(
+def held_out_texts(
     counts: NgramCounts, held: Sequence[Int[np.ndarray, "_"]], end: int
-) -> ImpossibleTexts:
-    """Return for each n the share of sentences with probability 0 without smoothing.
+) -> HeldOutTexts:
+    """Return what held-out sentences cost under each smoothing and n, and which are impossible.
+
+    The unigram model of the comparison has Witten-Bell smoothing.
 
     Args:
         counts: counts of the training text.
         held: held-out sentences.
         end: symbol that stands before and after each.
     """
-    ends = np.array([end])
-    shares = []
-    for n in range(1, counts.order + 1):
-        model = fit(counts, "none", n)
-        zero = [(model.probabilities(np.append(row, end), ends) == 0).any() for row in held]
-        shares.append(np.mean(zero))
-    return ImpossibleTexts(of_share(np.array(shares), len(held)))
+    texts, before = [np.append(ids, end) for ids in held], np.array([end])
+    bits = np.zeros((len(SMOOTHINGS), counts.order, len(texts)))
+    for row, n in np.ndindex(bits.shape[:2]):
+        model = fit(counts, SMOOTHINGS[row], n + 1)
+        bits[row, n] = model.total_bits(texts, before)
+    shares = np.isinf(bits[SMOOTHINGS.index("none")]).mean(-1)
+    symbols = np.array([len(ids) for ids in texts])
+    smoothings = tuple(name for name in SMOOTHINGS if name != "none")
+    smooth = bits[[SMOOTHINGS.index(name) for name in smoothings]]
+    alone = smooth[smoothings.index("witten_bell"), 0]
+    costs, excess = (
+        stack(stack(ratio_ci(row, symbols, "sentences") for row in by_n) for by_n in part)
+        for part in (smooth, smooth - alone)
+    )
+    return HeldOutTexts(of_share(shares, len(texts)), smoothings, costs, excess)
+
+
+def occurrences(text: Int[np.ndarray, "time"], ngram: Sequence[int], end: int) -> Occurrences:
+    """Return the occurrences of an n-gram in a text.
+
+    Args:
+        text: sentences in one row, an end before the first and after each.
+        ngram: the symbols. An occurrence belongs to the sentence of its last symbol.
+        end: symbol of the end of a sentence.
+    """
+    last = np.flatnonzero(text[len(ngram) - 1 :] == ngram[-1]) + len(ngram) - 1
+    for back, symbol in enumerate(reversed(ngram)):
+        last = last[text[last - back] == symbol]
+    sentence = np.searchsorted(np.flatnonzero(text == end), last) - 1
+    return Occurrences(len(last), np.unique(sentence[sentence >= 0]))
 
 
 def by_continuation(
@@ -151,7 +214,7 @@ def by_continuation(
         min_count: smallest number of occurrences.
         limit: number of words.
     """
-    ids, times, contexts = counts.keys[0], counts.counts[0], continuations(counts, 1)
+    ids, times, contexts = counts.keys[0], counts.counts[0], counts.continuations[0]
     frequency, continuation = times / times.sum(), contexts / contexts.sum()
     chosen = np.flatnonzero((times >= min_count) & (ids > 1))
     order = chosen[np.argsort(continuation[chosen] / frequency[chosen], kind="stable")][:limit]

@@ -9,13 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
+from seqviz.core.units import Share
 from seqviz.stats.estimate import Estimate, mean_ci
+from seqviz.stats.facts import Facts
 
 WINDOW = 3  # words read
 SIZE, HIDDEN = 30, 100  # of an embedding, and of the hidden layer
-_ROWS = 2048  # windows whose probabilities are computed at once: 40 MB for 5,000 words
+_ROWS = 256  # windows whose probabilities are computed at once: 5 MB for 5,000 words
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,40 @@ class BlockSimilarity:
     def mean(self) -> Estimate:
         """Mean cosine of the same word at both positions, over words."""
         return mean_ci(self.same, source="words")
+
+
+@dataclass(frozen=True)
+class NextWords:
+    """Words of a text, and what a network expects after some of them.
+
+    Attributes:
+        pieces: the words and marks as they are written.
+        unknown: True for words outside the vocabulary.
+        position: words that stand before the predicted one.
+        likely: the likeliest next words.
+        p: probabilities of `likely`.
+        following: the word that comes next in the text; the end of a sentence after the last.
+        rank: rank of that word among all, from 1.
+        p_following: its probability.
+    """
+
+    pieces: tuple[str, ...]
+    unknown: Bool[np.ndarray, "word"]
+    position: int
+    likely: tuple[str, ...]
+    p: Float[np.ndarray, "likely"]
+    following: str
+    rank: int
+    p_following: Share
+
+    def summary(self) -> Facts:
+        """State the likeliest word, and rank, probability and bits of the one that follows."""
+        variant = "first" if self.rank == 1 else "later"
+        return Facts(
+            "unknown" if [*self.unknown, False][self.position] else variant, position=self.position,
+            first=self.likely[0], chance=float(self.p[0]), following=self.following,
+            rank=self.rank, p=self.p_following, bits=float(-np.log2(self.p_following)),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

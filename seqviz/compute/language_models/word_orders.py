@@ -67,16 +67,6 @@ class WordOrders:
         texts = [self.text(rank) for rank in range(len(self.orders))]
         return texts.index(tuple(self.words[k] for k in order))
 
-    def log10_probability(self, rank: int) -> Log10:
-        """Return log10 of the probability of an order; -inf for probability 0."""
-        return -float(self.totals[rank]) * math.log10(2)
-
-    def log10_ratio(self, a: int, b: int) -> float:
-        """Return log10 of how many times as probable the order of rank `a` is as that of `b`."""
-        if math.isinf(self.totals[a]):
-            return 0.0 if math.isinf(self.totals[b]) else -math.inf
-        return float(self.totals[b] - self.totals[a]) * math.log10(2)
-
     @property
     def spread(self) -> Log10:
         """How many times as probable the most probable order is as the least probable possible one.
@@ -86,6 +76,19 @@ class WordOrders:
         finite = self.totals[np.isfinite(self.totals)]
         return float(np.ptp(finite)) * math.log10(2) if len(finite) else 0.0
 
+    def of_unknown(self, order: Sequence[int]) -> Facts:
+        """State the bits of the words that are not in the corpus, and those by frequency alone.
+
+        Args:
+            order: positions in `words`.
+        """
+        rank = self.rank(order)
+        at = [k for k, word in enumerate(self.text(rank)) if word in self.unknown]
+        bits = math.fsum(self.bits[rank, at])
+        alone = math.fsum(self.alone[self.orders[rank][at]])
+        dearer = alone < bits < math.inf and not math.isclose(alone, bits)
+        return Facts("dearer" if dearer else "", unknown=bits, unknown_alone=alone)
+
     def compared(self, order: Sequence[int]) -> Facts:
         """State the bits of an order, its rank, and the spread over all orders.
 
@@ -94,9 +97,12 @@ class WordOrders:
         """
         rank, totals = self.rank(order), self.totals
         finite = totals[np.isfinite(totals)]
-        same = len(finite) == len(totals) > 1 and not np.ptp(totals)
+        # Sums of the same factors in another order can differ in the last digit.
+        same = len(finite) == len(totals) > 1 and np.allclose(totals, totals[0], rtol=1e-12)
+        equal = "equal" if self.n == 1 else "alike"
+        possible = equal if same else "finite" if len(finite) == len(totals) else "partly"
         return Facts(
-            "infinite" if math.isinf(totals[rank]) else "equal" if same else "finite",
+            "infinite" if math.isinf(totals[rank]) else possible,
             rank=rank + 1, n_orders=len(totals), bits=float(totals[rank]),
             best=float(totals[0]), worst=float(finite.max()) if len(finite) else math.inf,
             impossible=len(totals) - len(finite),

@@ -6,12 +6,11 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Integer
 
 from seqviz.compute.gpt.draw import draw
 from seqviz.core.units import Share
@@ -52,17 +51,6 @@ class CopiedText:
     def share_of_words(self) -> Share:
         """Share of the words that occur in the training text; nan without words."""
         return self.real_words / self.words if self.words else float("nan")
-
-    def copied(self, length: int) -> np.ndarray:
-        """Return True for each character in a copied span of at least this length.
-
-        Args:
-            length: characters of a span.
-        """
-        result = np.zeros(len(self.text), bool)
-        for start in np.flatnonzero(self.spans >= length):
-            result[start : start + self.spans[start]] = True
-        return result
 
 
 @dataclass(frozen=True)
@@ -137,61 +125,75 @@ def parted(a: Sequence[int], b: Sequence[int]) -> int:
     return next((k for k, (x, y) in enumerate(pairs) if x != y), min(len(a), len(b)))
 
 
+@dataclass(frozen=True)
+class TextIndex:
+    """Positions of a text by the three characters from each on.
+
+    Attributes:
+        codes: codes of the characters; 0 behind the last.
+        order: positions, by their keys.
+        keys: the different keys, ascending.
+        starts: where the positions of each key begin in `order`; last the number of positions.
+    """
+
+    codes: Integer[np.ndarray, "code"]
+    order: Int[np.ndarray, "position"]
+    keys: Int[np.ndarray, "key"]
+    starts: Int[np.ndarray, "bound"]
+
+
+def index_of(text: str) -> TextIndex:
+    """Return the index of a text: six bytes for each character of the Basic Multilingual Plane."""
+    codes = np.append(_codes(text), np.zeros(_KEY, np.int64))
+    every = _key(np.stack([codes[k : k + len(text)] for k in range(_KEY)]))
+    order = np.argsort(every, kind="stable")
+    keys, starts = np.unique(every[order], return_index=True)
+    codes = codes.astype(np.min_scalar_type(int(codes.max())))
+    return TextIndex(codes, order.astype(np.int32), keys, np.append(starts, len(text)))
+
+
 def measure_copying(
-    text: str, training: str, words: Sequence[str], vocabulary: Collection[str]
+    text: str, training: TextIndex, words: Sequence[str], vocabulary: Container[str]
 ) -> CopiedText:
     """Find what of a text stands in a training text, and which of its words do.
 
     Args:
         text: the text.
-        training: the training text.
+        training: index of the training text.
         words: words of the text.
         vocabulary: words of the training text.
     """
     codes, spans = _codes(text), np.zeros(len(text), int)
     for start in range(len(text)):
-        spans[start] = _longest_match(codes[start:], *_index(training))
+        spans[start] = _longest_match(codes[start:], training)
     return CopiedText(text, spans, len(words), sum(word in vocabulary for word in words))
 
 
 def _codes(text: str) -> Int[np.ndarray, "character"]:
+    """Return the code points of a text, plus 1."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    return codes.astype(np.int64)
-
-
-@lru_cache(maxsize=2)
-def _index(
-    text: str,
-) -> tuple[Int[np.ndarray, "code"], Int[np.ndarray, "position"], Int[np.ndarray, "position"]]:
-    """Return the characters of a text, its positions by the three from each on, and their keys."""
-    codes = np.append(_codes(text), [-1] * _KEY)  # equal to no character
-    keys = _key(np.stack([codes[k : k + len(text)] for k in range(_KEY)]))
-    order = np.argsort(keys, kind="stable")
-    return codes.astype(np.int32), order.astype(np.int32), keys[order]
+    return codes.astype(np.int64) + 1
 
 
 def _key(codes: Int[np.ndarray, "3 *rows"]) -> Int[np.ndarray, "*rows"]:
-    first, second, third = np.maximum(codes + 1, 0)
+    first, second, third = codes
     return np.asarray((first << 42) + (second << 21) + third)
 
 
-def _longest_match(
-    text: Int[np.ndarray, "character"], codes: Int[np.ndarray, "code"],
-    order: Int[np.ndarray, "position"], keys: Int[np.ndarray, "position"],
-) -> int:  # fmt: skip
+def _longest_match(text: Int[np.ndarray, "character"], training: TextIndex) -> int:
     """Return the length of the longest beginning of a text that stands in the indexed one."""
     low = high = 0
     for length in range(1, _KEY + 1):
         if length > len(text):
             return len(text)
-        start = np.append(text[:length], np.full(_KEY - length, -1))
-        bounds = int(_key(start)), int(_key(start)) + (1 << 21 * (_KEY - length))
-        low, high = np.searchsorted(keys, bounds)
+        start = int(_key(np.append(text[:length], np.zeros(_KEY - length, np.int64))))
+        bounds = start, start + (1 << 21 * (_KEY - length))
+        low, high = training.starts[np.searchsorted(training.keys, bounds)]
         if low == high:
             return length - 1
-    positions, length = order[low:high] + _KEY, _KEY
+    positions, length = training.order[low:high] + _KEY, _KEY
     while length < len(text):
-        positions = positions[codes[positions] == text[length]] + 1
+        positions = positions[training.codes[positions] == text[length]] + 1
         if not len(positions):
             break
         length += 1

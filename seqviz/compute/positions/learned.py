@@ -1,4 +1,4 @@
-"""Analysis of position tables: PCA, spectrum, norms and similarity to sinusoids."""
+"""Analysis of position tables: PCA, spectrum, norms, updates, similarity to sinusoids."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from seqviz.compute.positions import sinusoidal
 from seqviz.compute.positions.sinusoidal import (
@@ -172,6 +172,61 @@ def ages(table: Float[np.ndarray, "position d_model"]) -> Ages:
     norm = np.linalg.norm(table, axis=1)
     with np.errstate(invalid="ignore"):
         return Ages(norm, (table[1:] * table[:-1]).sum(axis=1) / (norm[1:] * norm[:-1]))
+
+
+@dataclass(frozen=True)
+class RowUpdates:
+    """Share of the training sequences that update each row of a position table.
+
+    A row has a gradient from a sequence that reaches its position, and none from a shorter one.
+
+    Attributes:
+        separate: by position, of texts that are cut to the longest length.
+        packed: by position, of sequences of that length cut from the texts joined together.
+        texts: number of texts.
+        sequences: number of packed sequences.
+        longest: number of tokens of the longest sequence.
+    """
+
+    separate: Float[np.ndarray, "position"]
+    packed: Float[np.ndarray, "position"]
+    texts: int
+    sequences: int
+    longest: int
+
+    def summary(self) -> Facts:
+        """State which rows are rarely or never updated.
+
+        `half` is the first position that less than half of the texts reach, `end` the first that
+        none reaches, `never` and `packed_never` the rows without an update.
+        """
+        never, packed_never = (int((some == 0).sum()) for some in (self.separate, self.packed))
+        return Facts(
+            "some" if never else "all", texts=self.texts, sequences=self.sequences,
+            longest=self.longest, rows=len(self.separate), never=never, packed_never=packed_never,
+            half=int((self.separate >= 0.5).sum()), end=len(self.separate) - never,
+        )  # fmt: skip
+
+
+def updates(lengths: Int[np.ndarray, "text"], rows: int, longest: int) -> RowUpdates:
+    """Count the sequences that reach each position of a table, for texts of these lengths.
+
+    Args:
+        lengths: tokens of each text.
+        rows: rows of the table.
+        longest: number of tokens to which texts are cut, and of a packed sequence.
+
+    Raises:
+        UserError: as `checked` for the number of rows; a length of no token or beyond the rows.
+    """
+    check_positions(rows, MAX_PAIRS_OF_POSITIONS)
+    check_range("encoding_positions", longest, 1, rows, _FROM_TO)
+    positions = np.arange(rows)
+    cut = np.sort(np.minimum(lengths, longest))
+    separate = 1 - np.searchsorted(cut, positions, side="right") / len(cut)
+    sequences = int(lengths.sum()) // longest
+    packed = (positions < longest).astype(float) * (sequences > 0)
+    return RowUpdates(separate, packed, len(cut), sequences, longest)
 
 
 @dataclass(frozen=True)

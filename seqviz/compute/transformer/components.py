@@ -32,6 +32,7 @@ PAIR_PARTS = (
 N_PARTS = {"decoder": len(DECODER_PARTS), "pair": len(PAIR_PARTS)}
 ADDING = ("attention", "cross", "mlp")
 SHOWN_COLUMNS, SHOWN_TOKENS = 32, 12  # the first columns and the last tokens of each tensor
+VISIBLE_SHARE = 0.0005  # a share is printed with a tenth of a percent
 SOURCE, TARGET = "the cat sat on the mat", "die Katze saß auf der Matte"
 LAYERS, WIDTH, HEADS, HIDDEN = 6, 512, 8, 2048
 START = "<s>"  # read by the decoder before the first word
@@ -159,7 +160,10 @@ class TransformerParts:
         }  # fmt: skip
         if chosen.adds or chosen.name.startswith("sum"):
             share = self.share(part, layer, token)
-            return Facts("adds" if chosen.adds else "sum", **facts, share=share)
+            against = "_against" if share <= -VISIBLE_SHARE else ""
+            beyond = "_beyond" if share >= 1 + VISIBLE_SHARE else ""
+            variant = ("adds" if chosen.adds else "sum") + against + beyond
+            return Facts(variant, **facts, share=share)
         if chosen.name == "unembed":
             best = int(chosen.values[0, at].argmax())
             return Facts("unembed", **facts, best=self.words[best])

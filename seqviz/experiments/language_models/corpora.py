@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Int
@@ -14,6 +14,7 @@ from seqviz.compute.gates import encoding
 from seqviz.compute.gates.encoding import END, UNKNOWN
 from seqviz.compute.language_models.ngrams import ORDER, NgramCounts, NgramModel, count, fit
 from seqviz.compute.text.windows.vocabulary import Vocabulary, vocabulary
+from seqviz.core.cached_once import cached_once
 from seqviz.core.errors import UserError
 from seqviz.data import chinese, reviews
 from seqviz.experiments.text.tokenization.vocabularies import dictionary
@@ -21,6 +22,7 @@ from seqviz.models.texts import TokenizerText
 
 LEVELS = ("letters", "words")
 MAX_CORPUS_CHARS = 2_000  # of a user's text
+END_ID = 1  # of the end of a sentence; 0 is an unknown token
 _ENDS = re.compile(r"(?<=[.!?。！？])|\n")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
@@ -65,12 +67,11 @@ def tokens(text: TokenizerText, language: str, level: str) -> list[str]:
         language: "en" or "zh".
         level: one of `LEVELS`.
     """
-    text = encoding.normalized(text)
     if level == "letters":
-        return list(text)
+        return list(encoding.normalized(text))
     if language == "zh":
-        return [word for word in dictionary().words(text) if word.strip()]
-    return [encoding.word(piece) for piece in encoding.words(text, ()).pieces]
+        return [word for word in dictionary().words(encoding.normalized(text)) if word.strip()]
+    return encoding.split_words(text)
 
 
 def sentences(text: TokenizerText) -> tuple[str, ...]:
@@ -97,11 +98,21 @@ def corpus_of(train: tuple[str, ...], held: tuple[str, ...], language: str, leve
     frequency = Counter(token for sentence in cut for token in sentence)
     names = vocabulary(frequency, reserved=(END,))
     row = names.ids([END, *(token for sentence in cut for token in (*sentence, END))])
-    rest = tuple(names.ids(tokens(sentence, language, level)) for sentence in held)
+    row = row.astype(np.min_scalar_type(-len(names)))  # held for all students
+    rest = tuple(names.ids(tokens(text, language, level)).astype(row.dtype) for text in held)
     return Corpus(language, level, names, row, rest, np.array([len(text) for text in held], int))
 
 
-@cache
+def bundled(language: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the bundled sentences, those for training and those held out.
+
+    Args:
+        language: "en" or "zh".
+    """
+    return chinese.reviews_split() if language == "zh" else reviews.characters_split()
+
+
+@cached_once
 def corpus(language: str, level: str, size: int = 0) -> Corpus:
     """Return the bundled sentences: reviews and editorials in English, reviews in Chinese.
 
@@ -111,8 +122,7 @@ def corpus(language: str, level: str, size: int = 0) -> Corpus:
         size: size of the vocabulary; 0 for all tokens.
     """
     if not size:
-        split = chinese.reviews_split if language == "zh" else reviews.characters_split
-        return corpus_of(*split(), language, level)
+        return corpus_of(*bundled(language), language, level)
     full = corpus(language, level)
     names = Vocabulary(full.vocabulary.names[:size], full.vocabulary.count[:size])
     train, *held = (np.where(ids < size, ids, 0) for ids in (full.train, *full.held))
@@ -137,7 +147,7 @@ def user_corpus(text: TokenizerText, language: str, level: str) -> Corpus:
     return result
 
 
-@cache
+@cached_once
 def counts(language: str, level: str) -> NgramCounts:
     """Return the n-grams of the bundled sentences for training.
 
@@ -149,7 +159,7 @@ def counts(language: str, level: str) -> NgramCounts:
     return count(sentences.train, len(sentences.vocabulary), ORDER)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=32)  # a model is its counts and a few discounts, unless it reads a text
 def model(language: str, level: str, smoothing: str, order: int) -> NgramModel:
     """Return an n-gram model of the bundled sentences.
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 from seqviz.compute.language_models import unseen
 from seqviz.compute.language_models.ngrams import ORDER, count, fit
-from seqviz.compute.language_models.unseen import Continuations, Followers, ImpossibleTexts
+from seqviz.compute.language_models.unseen import (
+    Continuations,
+    Followers,
+    HeldOutTexts,
+)
 from seqviz.compute.language_models.word_orders import WordOrders, word_orders
 from seqviz.experiments.language_models.corpora import (
+    END_ID,
+    Corpus,
+    bundled,
     corpus,
     counts,
     model,
@@ -19,7 +27,22 @@ from seqviz.experiments.language_models.corpora import (
 from seqviz.jobs import Report, no_progress
 from seqviz.models.texts import TokenizerText
 
-END_ID = 1
+MAX_LISTED = 5  # sentences
+
+
+@dataclass(frozen=True)
+class CountedSentences:
+    """Training sentences that gave an n-gram its count.
+
+    Attributes:
+        count: occurrences of the n-gram.
+        sentences: number of sentences that contain it.
+        listed: the first of them, as they stand in the text.
+    """
+
+    count: int
+    sentences: int
+    listed: tuple[str, ...]
 
 
 def orders(
@@ -60,18 +83,57 @@ def followers(
     Raises:
         UserError: "no_text" for a text without tokens.
     """
+    source = _counted(text, language, level)
     if text.strip():
-        source = user_corpus(text, language, level)
         fitted = fit(count(source.train, len(source.vocabulary), ORDER), smoothing, n)
     else:
-        source = corpus(language, level)
         fitted = model(language, level, smoothing, n)
     before = [END_ID, *source.ids(context).tolist()]
     return unseen.followers(fitted, source.vocabulary.names, before)
 
 
-def impossible_texts(language: str, level: str, report: Report = no_progress) -> ImpossibleTexts:
-    """Return the share of held-out sentences with probability 0 without smoothing (a job).
+def counted_sentences(
+    text: TokenizerText, ngram: tuple[str, ...], language: str, level: str
+) -> CountedSentences:
+    """Return the sentences of a corpus that contain an n-gram.
+
+    Args:
+        text: the corpus; empty for the bundled sentences.
+        ngram: symbols of the corpus: a context and what follows it.
+        language: "en" or "zh".
+        level: one of `corpora.LEVELS`.
+
+    Raises:
+        UserError: "no_text" for a text without tokens.
+    """
+    source = _counted(text, language, level)
+    lines = sentences(text) if text.strip() else bundled(language)[0]
+    result = unseen.occurrences(source.train, source.vocabulary.ids(ngram).tolist(), END_ID)
+    listed = tuple(lines[k] for k in result.sentences[:MAX_LISTED])
+    return CountedSentences(result.count, len(result.sentences), listed)
+
+
+def longest(text: TokenizerText, language: str, level: str) -> int:
+    """Return the n of the longest n-grams that are counted: short texts have no longer ones.
+
+    Args:
+        text: the corpus; empty for the bundled sentences.
+        language: "en" or "zh".
+        level: one of `corpora.LEVELS`.
+
+    Raises:
+        UserError: "no_text" for a text without tokens.
+    """
+    return min(ORDER, len(_counted(text, language, level).train))
+
+
+def _counted(text: TokenizerText, language: str, level: str) -> Corpus:
+    """Return the corpus of a user's text, or of the bundled sentences for an empty one."""
+    return user_corpus(text, language, level) if text.strip() else corpus(language, level)
+
+
+def held_out_texts(language: str, level: str, report: Report = no_progress) -> HeldOutTexts:
+    """Return what held-out sentences cost under each smoothing and n (a job).
 
     Args:
         language: "en" or "zh".
@@ -79,7 +141,7 @@ def impossible_texts(language: str, level: str, report: Report = no_progress) ->
         report: receives the share done.
     """
     report(0.0, 0.0)
-    return unseen.impossible_texts(counts(language, level), corpus(language, level).held, END_ID)
+    return unseen.held_out_texts(counts(language, level), corpus(language, level).held, END_ID)
 
 
 @cache

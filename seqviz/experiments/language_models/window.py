@@ -4,32 +4,38 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from seqviz.compute.gates import encoding
+from seqviz.compute.gates.encoding import END
 from seqviz.compute.gates.networks import log_probabilities, trace
 from seqviz.compute.gpt.draw import probabilities
 from seqviz.compute.language_models import window
 from seqviz.compute.language_models.agreement import AgreementByDistance
-from seqviz.compute.language_models.window import BlockSimilarity, WindowNetwork
-from seqviz.compute.language_models.window_training import WindowRecord, WindowSettings, train
+from seqviz.compute.language_models.blocks import TrainedBlocks, WindowRecord
+from seqviz.compute.language_models.ngrams import count, fit
+from seqviz.compute.language_models.window import BlockSimilarity, NextWords, WindowNetwork
+from seqviz.compute.language_models.window_training import WindowSettings, train
+from seqviz.core.errors import UserError
 from seqviz.data.word_lists import agreement
 from seqviz.experiments.gpt.continuation import next_token
-from seqviz.experiments.language_models.corpora import Corpus, corpus, model
+from seqviz.experiments.language_models.corpora import END_ID, Corpus, corpus, model
 from seqviz.jobs import Report, no_progress
 from seqviz.models import checkpoints
 from seqviz.models.pretrained import decoder
-from seqviz.models.texts import tokens
+from seqviz.models.texts import TokenizerText, tokens
 from seqviz.stats.estimate import Estimate, ratio_ci
 
-END_ID = 1
 VERBS = ("were", "was")
 ORDER = 3  # words of the n-gram that is compared with the window
+LIVE = WindowSettings(words=2_000, updates=1_000)  # 28 s of processor time on a busy machine
+SEEDS = 5
+SHOWN = 10  # likely words
 
 
 @dataclass(frozen=True)
@@ -52,14 +58,13 @@ class TrainedWindow:
     seconds: float
 
 
-@cache
 def pairs(size: int) -> tuple[Int[np.ndarray, "window position"], Int[np.ndarray, "window"]]:
     """Return the windows of the sentences for training, and the word after each.
 
     Args:
         size: size of the vocabulary.
     """
-    ids = corpus("en", "words", size).train[1:]
+    ids = corpus("en", "words", size).train[1:].astype(np.int64)  # as PyTorch needs them
     cuts = np.flatnonzero(ids == END_ID) + 1
     sentences = np.split(ids, cuts[:-1])
     return np.concatenate([window.windows_of(row, window.WINDOW) for row in sentences]), ids
@@ -94,6 +99,71 @@ def train_window(settings: WindowSettings, report: Report = no_progress) -> Trai
     return TrainedWindow(
         network, records, held_out(sentences, network.bits),
         held_out(sentences, lambda ids: -log2[ids]), sentences.unknown, spent,
+    )  # fmt: skip
+
+
+def compare_blocks(seeds: int = SEEDS, report: Report = no_progress) -> TrainedBlocks:
+    """Train networks with a block for each position and with one, for each seed (a job).
+
+    The vocabulary is the `LIVE.words` commonest words. What is counted reads the same words.
+
+    Args:
+        seeds: number of seeds.
+        report: receives each record; may raise to stop the training.
+    """
+    sentences = corpus("en", "words", LIVE.words)
+    windows, targets = pairs(LIVE.words)
+    held = [np.append(ids, END_ID) for ids in sentences.held]
+    bits = np.zeros((2, seeds, len(held)))
+    parameters = np.zeros(2, int)
+
+    def report_part(done: int) -> Callable[[WindowRecord], None]:
+        return lambda record: report(record, (done + record.fraction) / (2 * seeds))
+
+    for done, (seed, tied) in enumerate(np.ndindex(seeds, 2)):
+        network, _ = train(
+            windows, targets, sentences.vocabulary.names,
+            replace(LIVE, tied=bool(tied), seed=seed),
+            report_part(done),
+        )  # fmt: skip
+        bits[tied, seed] = [network.bits(ids).sum() for ids in held]
+        parameters[tied] = network.parameters
+    counts, end = count(sentences.train, LIVE.words, ORDER), np.array([END_ID])
+    models = [fit(counts, "kneser_ney", n) for n in (1, ORDER)]
+    counted = [model.total_bits(held, end) for model in models]
+    lengths = np.array([len(ids) for ids in held])
+    return TrainedBlocks(parameters, bits, np.array(counted), lengths, sentences.unknown)
+
+
+def words_read(text: TokenizerText) -> int:
+    """Return the number of words and marks of a text."""
+    return len(encoding.words(text, ()))
+
+
+def next_words(text: TokenizerText, position: int, n_likely: int = SHOWN) -> NextWords:
+    """Return what the shipped network expects after the first words of a text.
+
+    Args:
+        text: the text.
+        position: number of these words, at most all.
+        n_likely: number of likely words.
+
+    Raises:
+        UserError: "no_text" for a text without words.
+    """
+    network = checkpoints.load_window()
+    read = encoding.words(text, network.words)
+    if not len(read):
+        raise UserError("no_text", "There is nothing to count. Type a text.")
+    position = min(position, len(read))
+    before = np.append(np.full(network.window, END_ID), read.ids[:position])[-network.window :]
+    p = 2 ** network.log2_probabilities(before[None])[0]
+    order = np.argsort(-p, kind="stable")
+    following = int([*read.ids, END_ID][position])
+    return NextWords(
+        read.pieces, read.ids == 0, position, tuple(network.words[k] for k in order[:n_likely]),
+        p[order[:n_likely]], [*read.pieces, END][position], 1 + int((p > p[following]).sum()),
+        float(p[following]),
     )  # fmt: skip
 
 

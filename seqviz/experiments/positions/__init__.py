@@ -2,5 +2,6 @@
 
 from seqviz.experiments.positions.table import (
     reordered,
+    review_lengths,
     table,
 )

@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from seqviz.compute.attention import patterns
 from seqviz.compute.positions.results import VARIANTS, PositionTable, Reordered
 from seqviz.compute.positions.sinusoidal import encoding
 from seqviz.core.errors import UserError
+from seqviz.data.reviews import sentiment_split
 from seqviz.models import attention_hook as taps
 from seqviz.models import texts
 from seqviz.models.pretrained import Pretrained, load
@@ -36,6 +37,16 @@ def table(model: str) -> PositionTable:
     sample = words[:: max(1, len(words) // _SAMPLE)]
     # Copies, because these arrays are views of the shared model's memory.
     return PositionTable(loaded.card.title, rows.copy(), sample.copy())
+
+
+def review_lengths(model: str) -> Int[np.ndarray, "review"]:
+    """Return the number of tokens of each of 2,000 film reviews, special tokens included.
+
+    Args:
+        model: name of the model whose tokenizer is used.
+    """
+    tokenizer = load(model).tokenizer
+    return np.array([len(ids) for ids in tokenizer(list(sentiment_split()[1].texts))["input_ids"]])
 
 
 def reordered(

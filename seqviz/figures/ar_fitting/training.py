@@ -67,6 +67,7 @@ def _losses(
         axis(text("figure.epoch"), range=[0, settings.epochs * 1.02]),
         axis(text("figure.mse"), range=[low - 0.08 * (high - low), high + 0.05 * (high - low)]),
     )
+    panel.replays()
     panel.line(epochs, train, text("figure.train_loss", cell=cell), color, width=2.5)
     if np.isfinite(validation).any():
         name = text("figure.validation_loss", cell=cell)
@@ -90,7 +91,8 @@ def one_step_map(
     """Plot a network's prediction as a function of the last value.
 
     The band spans the 10% to 90% quantiles over the moments of the series: it shows the influence
-    of anything but the last value.
+    of anything but the last value. When the training is played again, band and curve are those of
+    each epoch.
 
     Args:
         network_fit: the trained network.
@@ -101,12 +103,15 @@ def one_step_map(
         style: language, theme and scale of the figure.
     """
     text, palette, cell = style.text, style.palette, network_fit.settings.cell
-    inputs, mean = network_fit.map.inputs, network_fit.map.mean
+    inputs, mean, past = network_fit.map.inputs, network_fit.map.mean, network_fit.history
+    epoch = text("figure.epoch")
     sheet = Sheet(style)
     panel = sheet.panel(axis(text("figure.before")), axis(text("figure.predicted")))
     if network_fit.map.band_width > 0:
         panel.band(inputs, network_fit.map.low, network_fit.map.high, palette.band,
                    name=text("figure.map_band"), opacity=1, legend=True)  # fmt: skip
+        around = np.concatenate([past.inputs, past.inputs[::-1]])
+        panel.learns(past.epochs, np.hstack([past.low, past.high[:, ::-1]]), around, epoch)
     panel.points(
         np.asarray(values[:-1], float), np.asarray(values[1:], float), text("figure.pairs"),
         palette.truth, size=4, opacity=0.22,
@@ -120,6 +125,7 @@ def one_step_map(
         panel.line(inputs, rule, text("figure.true_rule"), palette.highlight, dash="dash")
     learned = text("figure.learned_map", cell=cell.upper())
     panel.line(inputs, mean, learned, getattr(palette, cell), width=3)
+    panel.learns(past.epochs, past.mean, past.inputs, epoch)
     key, slope = "alt.map_alone" if truth is None else "alt.map", network_fit.map.slope
     return sheet.described(key, cell=cell.upper(), slope=slope, truth=truth)
 

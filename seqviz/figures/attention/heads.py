@@ -138,8 +138,11 @@ def _bars(
     """Draw the heads in this order as bars with their values and the names of their habits."""
     palette, text = sheet.style.palette, sheet.style.text
     lengths = [float(values[position]) for position in order]
+    largest = max([*lengths, 1e-12])
+    # The right half has room for names; a share is at most 1.
+    ticks = {"tickvals": [0, 0.5, 1]} if 0.5 <= largest <= 1 else {"nticks": 4}
     panel = sheet.panel(
-        axes.axis(measure, range=[0, 2.3 * max([*lengths, 1e-12])], showgrid=False, nticks=4),
+        axes.axis(measure, range=[0, 2.3 * largest], showgrid=False, **ticks),
         axes.ranked([f"{a}.{b}" for a, b in order], text("figure.layer_head"),
                     range=[max(len(order), 1) + 0.5, 0.5]),
         across=_BARS,

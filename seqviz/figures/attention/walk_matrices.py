@@ -44,6 +44,8 @@ class Matrix:
         hidden: True for no row labels; those of the neighbor on the left apply.
         unnamed: True for no column labels; those of the neighbor on the right apply.
         name: plain-text name; by default the title without tags.
+        row_names: labels of the rows, where these are no words but have names.
+        column_names: labels of the columns, likewise.
     """
 
     title: str
@@ -65,6 +67,8 @@ class Matrix:
     hidden: bool = False
     unnamed: bool = False
     name: str = ""
+    row_names: Sequence[str] = ()
+    column_names: Sequence[str] = ()
 
     @property
     def picked(self) -> bool:
@@ -109,11 +113,13 @@ def draw(matrices: Sequence[Matrix], words: Sequence[str], label: str, style: St
     sheet.margin(t=ABOVE * style.scale, r=10)
     for matrix, across in zip(matrices, _domains(matrices), strict=True):
         height, width = matrix.z.shape
-        x = _axis(matrix.columns, width, words if "c" in matrix.words else ())
+        across_names = words if "c" in matrix.words else matrix.column_names
+        x = _axis(matrix.columns, width, across_names)
         x["range"] = [0.5, width + matrix.sums + 0.5]
-        x["tickangle"] = -45 if matrix.picked else 0
+        slanted = -90 if len(matrices) > 2 else -45  # names of narrow columns would overlap
+        x["tickangle"] = slanted if across_names else 0
         x["showticklabels"] = matrix.kind != "plain" and not matrix.unnamed
-        y = _axis(matrix.rows, height, words if "r" in matrix.words else ())
+        y = _axis(matrix.rows, height, words if "r" in matrix.words else matrix.row_names)
         y["range"] = [max(height, matrix.room) + matrix.sums + 0.5, 0.5]
         y["showticklabels"] = not matrix.hidden
         panel = sheet.panel(x, y, across=across)
@@ -130,7 +136,8 @@ def _domains(matrices: Sequence[Matrix]) -> list[list[float]]:
     """Return the horizontal domain of each matrix, with room for its row labels."""
     gaps = [0.0]
     for matrix in matrices[1:]:
-        kind = "hidden" if matrix.hidden else "words" if "r" in matrix.words else "numbers"
+        named = "r" in matrix.words or matrix.row_names
+        kind = "hidden" if matrix.hidden else "words" if named else "numbers"
         gaps.append(_LABELS[kind])
     room = (1 - _BAR - sum(gaps)) / sum(matrix.share for matrix in matrices)
     result, left = [], 0.0

@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-import numpy as np
-
 from seqviz.compute.bert_accuracy.counting import ParameterCount, ParameterGroup, groups
-from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, escape, scales
+from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, escape
 
 _ROWS = 14  # maximum number of rows; beyond it, equal layers share a row
-_LABEL = 0.36  # room for the number at the longest bar, as a share of the axis
+_ROOM = 1.36  # for the number at the longest bar
 _TABLES = {"word_embeddings": "words", "position_embeddings": "positions",
            "token_type_embeddings": "types", "LayerNorm": "norm"}  # fmt: skip
 
 
 def parameter_counts(parameter_count: ParameterCount, title: str, style: Style = STYLE) -> Figure:
-    """Plot the parameters of each part on a log axis: trained ones solid, frozen ones hatched.
+    """Plot the parameters of each part: trained ones solid, frozen ones hatched.
 
     Args:
         parameter_count: parameters by part.
@@ -38,7 +36,9 @@ def parameter_counts(parameter_count: ParameterCount, title: str, style: Style =
     sheet.legend(y=1.14, traceorder="normal")
     sheet.margin(t=90 * style.scale)
     parts = axes.ranked(names, text("figure.acc_part"))
-    panel = sheet.panel(_parameters([row.total for row in rows], style), parts)
+    largest = max(row.total for row in rows) / 1e6
+    across = axes.axis(text("figure.acc_parameters"), range=[0, _ROOM * largest], nticks=6)
+    panel = sheet.panel(across, parts)
     gray = palette.baseline
     hatched = {"shape": "/", "fillmode": "replace", "size": 6, "fgcolor": gray, "solidity": 0.25}
     frozen = {"color": gray, "pattern": hatched, "line": {"width": 1.2, "color": gray}}
@@ -47,23 +47,11 @@ def parameter_counts(parameter_count: ParameterCount, title: str, style: Style =
     _bars(panel, "frozen", names, [row.total - row.trainable for row in rows], frozen)
     for at, row in enumerate(rows, 1):
         summary = f"<b>{row.total:,}</b>" if row.trainable else f"{row.total:,}"
-        panel.words(summary, float(np.log10(max(row.total, 1))), at, xanchor="left", xshift=5)
+        color = palette.prediction if row.trainable else None
+        panel.words(summary, row.total / 1e6, at, xanchor="left", xshift=5, color=color)
     values = "; ".join(f"{name}: {row.total:,}" for name, row in named)
     return sheet.described("alt.acc_parts", names={"y": names}, title=title, count=parameter_count,
                            values=values)  # fmt: skip
-
-
-def _parameters(totals: Sequence[int], style: Style) -> dict[str, Any]:
-    """Return a log axis of these counts, with room for the number at the longest bar."""
-    largest = float(np.log10(max([10, *totals])))
-    smallest = np.log10(max(1, min([10**6, *filter(None, totals)])))
-    low = float(np.floor(smallest - 0.3))
-    positions, words = scales.decades(int(low), int(np.ceil(largest)), maximum=10)
-    return axes.axis(
-        style.text("figure.acc_parameters_log"), type="log",
-        range=[low, largest + _LABEL * (largest - low)],
-        tickvals=[10.0**k for k in positions], ticktext=words,
-    )  # fmt: skip
 
 
 def _bars(
@@ -74,10 +62,11 @@ def _bars(
     if not retained:
         return
     panel.bars(
-        retained, [counts[position - 1] for position in retained],
+        retained, [counts[position - 1] / 1e6 for position in retained],
         panel.style.text(f"figure.acc_{kind}"), marker["color"], sideways=True, width=0.66,
-        marker=marker, customdata=[names[position - 1] for position in retained],
-        hover="%{customdata}: %{x:,d}" + NAMED,
+        marker=marker,
+        customdata=[f"{names[position - 1]}: {counts[position - 1]:,}" for position in retained],
+        hover="%{customdata}" + NAMED,
     )  # fmt: skip
 
 

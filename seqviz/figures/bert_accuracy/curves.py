@@ -122,6 +122,8 @@ def panels(
     right = axes.percent(style.text("figure.acc_accuracy"), *ends)
     left_end = 0.36 if named else 0.42
     panels = sheet.row((x, loss), (x, right), gaps=(left_end, 0.56))
+    for panel in panels:
+        panel.replays()
     return Panels(panels[0], panels[1], (0, top), ends)
 
 

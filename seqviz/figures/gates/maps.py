@@ -53,7 +53,8 @@ def gate_map(observation: Observation, unit: int, step: int, style: Style = STYL
     pointer = {"size": 12, "color": style.palette.highlight}
     panel.words("▼", step, 1, yref="domain", yanchor="bottom", yshift=-3, **pointer)
     panel.words("◀", 1, rank, xref="domain", xanchor="left", xshift=-2, **pointer)
-    sheet.headline(text("figure.chosen_cell", unit=unit, step=step, value=value),
+    key = "figure.chosen_cell" if rank == unit else "figure.chosen_row"
+    sheet.headline(text(key, row=rank, unit=unit, step=step, value=value),
                    yshift=16 * style.scale)  # fmt: skip
     return sheet.described(
         "alt.gate_map", name=label, units=units, steps=steps, unit=unit, step=step, value=value,

@@ -191,6 +191,7 @@ def _course(
         axis(text("figure.update"), range=[0, settings.updates * 1.02]),
         axis(text("figure.accuracy"), range=[-3, 104]),
     )
+    panel.replays()
     dash, symbol = CELLS[cell]
     panel.line(
         updates, 100 * accuracy, text(f"option.{cell}"), getattr(style.palette, cell), width=2.8,

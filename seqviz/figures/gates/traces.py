@@ -21,8 +21,9 @@ _LETTER = 16  # minimum distance of two letters at the ends of lines, in pixels
 def unit_traces(observation: Observation, unit: int, step: int, style: Style = STYLE) -> Figure:
     """Plot gates of one unit in [0, 1] (top) and its states and candidate (bottom), by step.
 
-    A vertical line and markers are at the step. Letters stand at the ends of the lines unless they
-    collide.
+    The observed gate or state and its counterpart in the other panel, the gate that keeps or the
+    cell's state, are bold. A vertical line and markers are at the step. Letters stand at the ends
+    of the lines unless they collide.
 
     Args:
         observation: activations of all units.
@@ -34,6 +35,10 @@ def unit_traces(observation: Observation, unit: int, step: int, style: Style = S
     lines = {s: activation(observation.trace, s)[:, unit - 1] for s in symbols(observation.trace)}
     gates = {s: lines[s] for s in observation.gates}
     states = {s: values for s, values in lines.items() if s not in gates}
+    main = {
+        next(s for s in (observation.symbol, *usual) if s in group)
+        for usual, group in (("fz", gates), ("ch", states))
+    }
     spans = [-0.05, 1.05], axes.around(*states.values(), np.zeros(1), margin=0.08)
     sheet = Sheet(style)
     above = axis(text("figure.gates_of", unit=unit), range=spans[0], tickvals=[0, 0.5, 1])
@@ -48,7 +53,9 @@ def unit_traces(observation: Observation, unit: int, step: int, style: Style = S
             role, dash, marker = LOOKS[symbol]
             panel.line(
                 np.arange(1, len(values) + 1), np.asarray(values, np.float32),
-                text(f"figure.gate_{symbol}"), getattr(style.palette, role), width=2.4, dash=dash,
+                text(f"figure.gate_{symbol}"), getattr(style.palette, role),
+                width=3 if symbol in main else 1.2,
+                opacity=1 if symbol in main else 0.45, dash=dash,
                 symbol=marker, size=10, selectedpoints=[step - 1],
                 unselected={"marker": {"opacity": 0}}, hover=at_step(text),
                 legend="legend2" if panel is lower else None,

@@ -10,6 +10,8 @@ from seqviz.compute.gpt.cost import PASS_KINDS, CacheTimes, readings
 from seqviz.compute.transformer.cost import Architecture
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 
+_ROOM = 1.45  # for the number at the longest bar
+
 
 def token_times(cache_times: CacheTimes, prompt: int, written: int, style: Style = STYLE) -> Figure:
     """Plot milliseconds per token (left), and the number of tokens read for a text (right).
@@ -50,15 +52,16 @@ def token_times(cache_times: CacheTimes, prompt: int, written: int, style: Style
 
 
 def model_sizes(models: Sequence[Architecture], style: Style = STYLE) -> Figure:
-    """Plot the number of parameters of each model as a bar, on a log axis."""
+    """Plot the number of parameters of each model as a bar."""
     label, palette = style.labels("figure.size_"), style.palette
     totals = np.array([model.total for model in models])
-    names, ends = [label(model.name) for model in models], [f"{total:,.0f}" for total in totals]
+    names, billions = [label(model.name) for model in models], totals / 1e9
     sheet = Sheet(style)
-    span = [np.floor(np.log10(totals.min())) - 0.5, np.log10(totals.max()) + 2.2]
-    panel = sheet.panel(axes.axis(label("parameters"), type="log", dtick=1, range=span),
-                        axes.ranked(names, label("model")))  # fmt: skip
-    panel.ranked_bars(totals, label("parameters"), palette.prediction, width=0.6, legend=False,
-                      ends=ends, hover=False)  # fmt: skip
-    sizes = "; ".join(f"{name}: {total}" for name, total in zip(names, ends, strict=True))
+    panel = sheet.panel(
+        axes.axis(label("parameters"), range=[0, _ROOM * billions.max()], nticks=6),
+        axes.ranked(names, label("model")),
+    )  # fmt: skip
+    panel.ranked_bars(billions, label("parameters"), palette.prediction, width=0.6, legend=False,
+                      ends=[f"{value:.3g}" for value in billions], hover=False)  # fmt: skip
+    sizes = "; ".join(f"{name}: {total:,.0f}" for name, total in zip(names, totals, strict=True))
     return sheet.described("alt.sizes", names={"y": names}, sizes=sizes)

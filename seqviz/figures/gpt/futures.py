@@ -43,12 +43,12 @@ def all_futures(
     paths = [TreePath(label(name), [new[node] for node in path], *look)
              for name, path, *look in styles]  # fmt: skip
     sheet = Sheet(style)
-    panel = _draw(sheet, tree, part, paths, across=(0.0, 0.74))
+    panel = _draw(sheet, tree, part, paths, across=(0.0, 0.81))
     rows, _ = part.layout()
     leaves = sorted(set(range(len(rows))) - set(part.parent.tolist()), key=lambda node: rows[node])
     probabilities = 100 * part.probability[leaves]
     x = axes.decades(np.log10(probabilities), label("chance"), ticks=2)
-    sheet.panel(x, panel, across=(0.82, 0.97)).points(
+    sheet.panel(x, panel, across=(0.87, 0.98)).points(
         probabilities, rows[leaves], label("chance"), palette.prediction, size=8, legend=False,
         hover="%{x:.3g}%",
     )  # fmt: skip
@@ -85,7 +85,7 @@ def _draw(
     bare = {"showgrid": False, "zeroline": False}
     bottom = float(part.layout()[0].max()) + 0.7
     panel = sheet.panel(
-        axes.axis(label("token"), range=[-0.6, tree.steps + 0.6],
+        axes.axis(label("token"), range=[-0.45, tree.steps + 0.45],
                   tickvals=list(range(1, tree.steps + 1)), **bare),
         axes.axis(label("row"), range=[bottom, 0.1], showticklabels=False, **bare),
         **domain,

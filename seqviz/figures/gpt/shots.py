@@ -10,12 +10,22 @@ from seqviz.compute.gpt.shots import CONDITIONS, FewShotAccuracy
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes
 from seqviz.stats.estimate import stack
 
+_DASHES = ("solid", "dash", "dot")  # where two lines are equal, both are seen
 
-def shots_by_amount(accuracy: FewShotAccuracy, style: Style = STYLE) -> Figure:
+
+def shots_by_amount(
+    accuracy: FewShotAccuracy, chosen: str = "right", style: Style = STYLE
+) -> Figure:
     """Plot the accuracy (left) and the share of answers in the requested form (right).
 
-    Whiskers are 95% intervals over the questions (Wilson), small dots single draws of examples, the
-    dotted line is chance. Without examples the three conditions are equal and drawn as the first.
+    The right labels and the chosen condition have colors, 95% intervals over the questions (Wilson)
+    and small dots for single draws of examples; other conditions are gray lines. The dotted line is
+    chance. Without examples the three conditions are equal and drawn as the first.
+
+    Args:
+        accuracy: the results.
+        chosen: one of `CONDITIONS`.
+        style: language, theme and scale of the figure.
     """
     label = style.labels("figure.shots_")
     sheet = Sheet(style)
@@ -28,14 +38,21 @@ def shots_by_amount(accuracy: FewShotAccuracy, style: Style = STYLE) -> Figure:
     left.chance_line()
     for k, (condition, color) in enumerate(zip(CONDITIONS, style.palette.series, strict=False)):
         name = label(condition if k else "right_labels")
+        is_context = bool(k) and condition != chosen
         series: dict[str, Any] = {
             "dodge": (k, len(CONDITIONS)),
             "start": min(k, 1),
             "hover": "%{y:.0f}%",
+            "dash": _DASHES[k],
         }
         share = stack(accuracy.accuracy(condition, count) for count in counts)
         form = np.array([accuracy.form(condition, count) for count in counts])
-        left.estimates(100 * share, name, color, samples=100 * accuracy.right[k].mean(-1), **series)
+        if is_context:
+            color, series = style.palette.baseline, {**series, "width": 1.6, "size": 5}
+            left.estimates(100 * share.mean, name, color, **series)
+        else:
+            samples = 100 * accuracy.right[k].mean(-1)
+            left.estimates(100 * share, name, color, samples=samples, width=3.2, **series)
         right.estimates(100 * form, name, color, **series)
     zero, largest = counts[0], counts[-1]
     return sheet.described(

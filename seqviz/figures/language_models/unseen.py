@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seqviz.compute.language_models.unseen import Continuations, Followers, ImpossibleTexts
+from seqviz.compute.language_models.unseen import Continuations, Followers, HeldOutTexts
 from seqviz.compute.language_models.word_orders import END
 from seqviz.compute.text.windows.vocabulary import UNKNOWN
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, short
@@ -13,7 +13,7 @@ _LONGEST = 16  # characters of a word on an axis
 
 
 def follower_bars(
-    result: Followers, impossible: ImpossibleTexts, n: int, style: Style = STYLE
+    result: Followers, held_out: HeldOutTexts, n: int, chosen: int = 1, style: Style = STYLE
 ) -> Figure:
     """Plot what follows a context (left) and the share of impossible sentences by n (right).
 
@@ -22,8 +22,9 @@ def follower_bars(
 
     Args:
         result: followers of the context.
-        impossible: held-out sentences without smoothing.
+        held_out: held-out sentences; those without smoothing are drawn.
         n: length of the n-grams, marked at the right.
+        chosen: row of the follower that is marked, from 1.
         style: style of the figure.
     """
     label, palette = style.labels("figure.followers_"), style.palette
@@ -31,26 +32,30 @@ def follower_bars(
     named = {UNKNOWN: label("unknown"), END: label("end")}
     names = [named.get(symbol) or _visible(symbol) for symbol in result.symbols]
     largest = 100 * max(result.raw.max(), result.probability.max(), 0.01)
-    orders = [str(k) for k in range(1, len(np.atleast_1d(impossible.shares.mean)) + 1)]
+    orders = [str(k) for k in range(1, len(np.atleast_1d(held_out.shares.mean)) + 1)]
     left, right = sheet.row(
         (axes.axis(label("chance"), range=[0, 1.08 * largest]),
          axes.ranked(names, label("symbol"))),
         (axes.names(orders, label("n")), axes.percent(label("impossible"))),
         gaps=(0.5, 0.66),
     )  # fmt: skip
-    left.ranked_bars(100 * result.raw, label("raw"), palette.band, width=0.8,
+    left.ranked_bars(100 * result.raw, label("raw"), palette.band, width=0.8, pick=True,
                      hover="%{y}: %{x:.3g}%")  # fmt: skip
     left.ranked_bars(100 * result.probability, label("shorter"), palette.highlight, width=0.5,
-                     hover="%{y}: %{x:.3g}%")  # fmt: skip
+                     hover="%{y}: %{x:.3g}%", pick=True)  # fmt: skip
     left.ranked_bars(100 * result.retained, label("retained"), palette.prediction, width=0.5,
-                     hover="%{y}: %{x:.3g}%")  # fmt: skip
-    right.estimates(100 * impossible.shares, label("sentences"), palette.truth,
+                     hover="%{y}: %{x:.3g}%", pick=True)  # fmt: skip
+    at = chosen - 1
+    tip = 100 * max(result.raw[at], result.probability[at])
+    left.points([tip], [chosen], label("chosen"), palette.truth, size=12, symbol="circle-open",
+                hover=False)  # fmt: skip
+    right.estimates(100 * held_out.shares, label("sentences"), palette.truth,
                     hover="%{y:.1f}%")  # fmt: skip
     right.vertical(n, palette.highlight)
     return sheet.described(
         f"alt.followers_{result.summary().variant}", names={"y": names, "x2": orders},
         context=" ".join(map(_visible, result.context)), **result.summary(),
-        **impossible.at_order(n),
+        **held_out.at_order(n),
     )  # fmt: skip
 
 

@@ -1,11 +1,11 @@
-"""A learned position table compared with sinusoids: similarity, path, spectrum, late rows."""
+"""A learned position table: similarity, path, spectrum, late rows; updates of its rows."""
 
 from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.positions.learned import Ages, PositionSpectrum, PrincipalPath
+from seqviz.compute.positions.learned import Ages, PositionSpectrum, PrincipalPath, RowUpdates
 from seqviz.compute.positions.offsets import Similarity
 from seqviz.figures.positions.style import cells, every, look, pair_axes, stride, twins
 from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes, scales
@@ -92,6 +92,22 @@ def early_and_late(learned: Ages, sinusoids: Ages, style: Style = STYLE) -> Figu
                    legend=panel is lower, group=scheme,
                    hover="p = %{x}: %{y:.3g}" + NAMED)  # fmt: skip
     return sheet.described("alt.pos_ages", positions=last + 1, **learned.quarters())
+
+
+def row_updates(result: RowUpdates, style: Style = STYLE) -> Figure:
+    """Plot the share of the training sequences that update each row of a position table."""
+    label, sheet, last = style.labels("figure.pos_"), Sheet(style), len(result.separate) - 1
+    panel = sheet.panel(
+        axes.axis(label("position"), range=[-0.01 * last, 1.01 * last]),
+        axes.axis(label("updated"), range=[-2, 105]),
+    )
+    own, joined = style.palette.gru, style.palette.baseline
+    for name, shares, color, dash in (
+        ("separate", result.separate, own, "solid"), ("packed", result.packed, joined, "dash"),
+    ):  # fmt: skip
+        panel.line(np.arange(last + 1), 100 * shares, label(name), color, width=2.4, dash=dash,
+                   hover="p = %{x}: %{y:.3g}%" + NAMED)  # fmt: skip
+    return sheet.described("alt.pos_updates", **result.summary())
 
 
 def power_spectrum(

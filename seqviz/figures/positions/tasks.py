@@ -54,6 +54,7 @@ def _curves(
         axes.axis(style.text("figure.update"), range=[0, settings.updates]),
         axes.axis(style.text("figure.accuracy"), range=list(_SPAN)),
     )
+    panel.replays()
     percent = 100 * curve.swapaxes(0, 1)
     if runs > 1 and len(updates) > 1:
         for item, values in zip(styles, percent, strict=True):

@@ -64,6 +64,7 @@ def _drawn(
     titles = [label(schedule, updates=settings.warm_up) for schedule in SCHEDULES]
     ends = []
     for at, panel in enumerate(sheet.row((x, y), (x, y), gaps=(0.44, 0.56), titles=titles)):
+        panel.replays()
         panel.reference([0, settings.updates], [CHANCE] * 2, label("guessing"), group="chance")
         for index, arrangement in enumerate(ARRANGEMENTS):
             role, dash = LOOKS[arrangement]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,8 @@ def _shape(part: Part) -> str:
 def _share(style: Style, transformer: TransformerParts, part: int, layer: int, token: int) -> str:
     """Return what a part has to do with the stream: its share, or that it adds nothing."""
     facts = transformer.summary(part, layer, token)
-    return style.text(f"figure.tr_parts_{facts.variant}", **facts)
+    variant = re.sub("_(against|beyond)$", "", facts.variant)  # the number says it here
+    return style.text(f"figure.tr_parts_{variant}", **facts)
 
 
 def _columns(transformer: TransformerParts, part: Part, style: Style) -> dict[str, object]:

@@ -40,6 +40,7 @@ def cliff(
         scales.unit_scale(0.0, float(ground.error.max())),
         x=ground.weight, y=ground.bias, hover="w = %{x:.2f}, b = %{y:.2f}: %{z:.3g}",
     )  # fmt: skip
+    right.replays()
     for name, entry, color, dash in (
         ("free", free, palette.rnn, "dash"),
         ("clipped", clipped, palette.prediction, "solid"),
@@ -63,8 +64,10 @@ def _walk(
     outside = ((descent_path.points < low) | (descent_path.points > high)).any(axis=1)
     until = int(np.argmax(outside)) if outside.any() else len(descent_path.points)
     x, y = descent_path.points[: until + 1].T  # includes the first point outside
-    panel.line(x, y, "", "rgba(255,255,255,0.85)", width=5.5, hover=False, legend=False)
-    panel.line(x, y, name, color, width=3, dash=dash, hover="w = %{x:.2f}, b = %{y:.2f}")
+    panel.line(x, y, "", "rgba(255,255,255,0.85)", width=5.5, hover=False, legend=False,
+               meta="by_update")  # fmt: skip
+    panel.line(x, y, name, color, width=3, dash=dash, hover="w = %{x:.2f}, b = %{y:.2f}",
+               meta="by_update")  # fmt: skip
     if until < len(descent_path.points):
         panel.words(
             f"{name}: {panel.style.text('figure.leaves_map', update=until)}", 0.02, 0.02,

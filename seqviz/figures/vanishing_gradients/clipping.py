@@ -35,6 +35,8 @@ def with_and_without_clipping(
         (update, axes.decades(norms, text("figure.weight_gradient_norm"))),
         gaps=(0.45, 0.58),
     )
+    left.replays()
+    right.replays()
     for name, run, color, dash in (
         ("free", free, palette.rnn, "dash"),
         ("clipped", clipped, palette.prediction, "solid"),

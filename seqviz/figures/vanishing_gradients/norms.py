@@ -43,7 +43,7 @@ def gradient_reach(
     time = axes.axis(text("figure.steps"), range=[0.5, last + 0.5])
     panel = sheet.panel(axes.tokens(style, first.labels) if first.labels else time, height)
     for cell, result in zip(cells, reaches, strict=True):
-        _road(panel, cell, result)
+        _road(panel, cell, result, legend=result is first)
     step = np.arange(1, last + 1)
     for name, value, dash in bounds(spectrum):
         line = first.norms.hidden[-1] + (last - step) * log10(value)
@@ -64,8 +64,8 @@ def _parts(gradient_reach: GradientReach) -> list[tuple[str, np.ndarray, str]]:
     return [(symbol, part, dash) for symbol, part, dash in parts if part is not None]
 
 
-def _road(panel: Panel, cell: str, gradient_reach: GradientReach) -> None:
-    """Draw the lines of one cell and the diamond at its horizon."""
+def _road(panel: Panel, cell: str, gradient_reach: GradientReach, legend: bool) -> None:
+    """Draw the lines of one cell and the diamond at its horizon, which the legend has if asked."""
     text, color = panel.style.text, cell_color(cell, panel.style.palette)
     name, parts = text(f"option.{cell}"), _parts(gradient_reach)
     for symbol, norms, dash in parts:
@@ -76,7 +76,8 @@ def _road(panel: Panel, cell: str, gradient_reach: GradientReach) -> None:
     on_path = gradient_reach.norms.on_gradient_path
     position = len(on_path) - gradient_reach.horizon
     height = panel.powers(on_path[position - 1 : position])[0]
-    diamond(panel, position, height, text("figure.reaches", cell=name), color, size=12)
+    label = text("figure.reaches", cell=name)
+    diamond(panel, position, height, label, color, size=12, legend=legend)
 
 
 def _ends_of_float32(panel: Panel, span: Sequence[float]) -> None:

@@ -23,8 +23,12 @@ _DASHES = {"rnn": "dot", "lstm": "solid", "gru": "dash"}
 
 
 def race_course(done: CellComparison, style: Style = STYLE) -> Figure:
-    """Plot the test accuracy by update (left), and |dJ/dh_t| by step at the end (right)."""
-    return _course(done.settings, done.updates, done.accuracy, done.log10_gradients[-1], style)
+    """Plot the test accuracy by update (left), and |dJ/dh_t| by step at the end (right).
+
+    When it is played again, the gradients are those of each report.
+    """
+    return _course(done.settings, done.updates, done.accuracy, done.log10_gradients, style,
+                   replay=True)  # fmt: skip
 
 
 def race_progress(
@@ -41,17 +45,18 @@ def race_progress(
     """
     updates = np.array([report.update for report in trail])
     accuracy = np.array([report.accuracy for report in trail])
-    return _course(settings, updates, accuracy, trail[-1].log10_gradients, style)
+    gradients = np.array([report.log10_gradients for report in trail])
+    return _course(settings, updates, accuracy, gradients, style)
 
 
 def _course(
     settings: RecallSettings, updates: Int[np.ndarray, "report"],
-    accuracy: Float[np.ndarray, "report cell"], log10_gradients: Float[np.ndarray, "cell time"],
-    style: Style,
+    accuracy: Float[np.ndarray, "report cell"],
+    log10_gradients: Float[np.ndarray, "report cell time"], style: Style, replay: bool = False,
 ) -> Figure:  # fmt: skip
     text, sheet = style.text, Sheet(style)
     names = [text(f"option.{cell}") for cell in settings.cells]
-    time = np.arange(1, log10_gradients.shape[1] + 1)
+    time = np.arange(1, log10_gradients.shape[2] + 1)
     left, right = sheet.row(
         (axes.axis(text("figure.update"), range=[0, settings.updates * 1.01]),
          axes.axis(text("figure.accuracy"), range=[-3, 104])),
@@ -59,14 +64,18 @@ def _course(
          axes.decades(log10_gradients, text("figure.gradient_norm"))),
         gaps=(0.5, 0.62),
     )  # fmt: skip
+    if replay:
+        left.replays()
     _levels(left, settings)
-    parts = zip(names, settings.cells, accuracy.T, log10_gradients, strict=True)
+    parts = zip(names, settings.cells, accuracy.T, log10_gradients.swapaxes(0, 1), strict=True)
     for name, cell, shares, norms in parts:
         color, dash = getattr(style.palette, cell), _DASHES[cell]
         left.line(updates, 100 * shares, name, color, width=2.8, dash=dash)
         named = text("figure.gradient_of", cell=name)
-        decades_line(right, time, norms, named, color, dash=dash, width=2.8, legend=False)
-    now, first = accuracy[-1].tolist(), log10_gradients[:, 0].tolist()
+        decades_line(right, time, norms[-1], named, color, dash=dash, width=2.8, legend=False)
+        if replay:
+            right.learns(updates, norms)
+    now, first = accuracy[-1].tolist(), log10_gradients[-1, :, 0].tolist()
     return sheet.described(
         "alt.race", update=int(updates[-1]),
         standings=_each(names, [f"{100 * share:.1f}%" for share in now]),

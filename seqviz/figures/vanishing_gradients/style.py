@@ -49,11 +49,13 @@ def decades_line(
     )  # fmt: skip
 
 
-def diamond(panel: Panel, x: float, y: float, name: str, color: str, size: float = 13) -> None:
+def diamond(
+    panel: Panel, x: float, y: float, name: str, color: str, size: float = 13, legend: bool = False
+) -> None:
     """Draw a diamond that marks a chosen or computed point of a line."""
     edge = {"color": panel.style.palette.truth, "width": 1.2}
     panel.points(
-        [x], [y], name, color, size=size, symbol="diamond", edge=edge, hover=False, legend=False,
+        [x], [y], name, color, size=size, symbol="diamond", edge=edge, hover=False, legend=legend,
         cliponaxis=False,
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ from itertools import product
 from seqviz.compute import ar_fitting as ar
 from seqviz.lessons.ar_fitting import estimation, forecast, measured_series, series, training
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.lessons.framework.steps import Axis, Trace
+from seqviz.lessons.framework.steps import Axis, ControlLight, Trace
 
 lesson = Lesson(
     "ar_fitting",
@@ -100,3 +100,117 @@ CO2 = {"source": "co2", "view": "residuals"}
 lesson.step("real", "co2", {"source": "co2", "view": "fan"}, ["figure.interval", "figure.future"])
 lesson.step("real", "residuals", CO2, REMAINING)
 lesson.step("real", "differences", {**CO2, "difference": True, "seasonal": True}, REMAINING)
+
+PHI, SIGMA = ControlLight("phi"), ControlLight("sigma")
+lesson.equation(
+    "by_hand",
+    "[MSE] = Σ_t ([x_t] − [φ] [x_{t−1}])^2 / (n − 1)",
+    {
+        "MSE": ("squared_error", "{slope_mse:number}", "figure.misses"),
+        "x_t": ("series_value", "", Axis("y")),
+        "φ": ("ar_coefficient", "{slope:g}", ControlLight("slope"), "figure.your_line"),
+        "x_{t−1}": ("series_value", "", Axis("x")),
+    },
+    when={"view": ("pairs",)},
+)
+NOISE = {
+    "ε_t": ("noise", "", SIGMA),
+    "σ": ("noise_sd", "{sigma:g}", SIGMA),
+}
+lesson.equation(
+    "process",
+    "[x_t] = [φ] x_{t−1} + [ε_t],  Var ε_t = [σ]^2",
+    {
+        "x_t": ("series_value", "", "figure.series"),
+        "φ": ("ar_coefficient", "{phi:g}", PHI),
+        **NOISE,
+    },
+    when={"order": (1,), "shuffle": (False,)},
+)
+for order in range(2, 6):
+    weights = {
+        f"φ_{lag}": ("ar_coefficient", f"{{coefficients[{lag - 1}]:number}}",
+                     ControlLight(f"a{lag}"), ControlLight(f"b{lag}"))
+        for lag in range(1, order + 1)
+    }  # fmt: skip
+    lags = " + ".join(f"[φ_{lag}] x_{{t−{lag}}}" for lag in range(1, order + 1))
+    lesson.equation(
+        "process",
+        f"[x_t] = {lags} + [ε_t]",
+        {"x_t": ("series_value", "", "figure.series"), **weights, "ε_t": NOISE["ε_t"]},
+        when={"order": (order,), "shuffle": (False,)},
+    )
+LENGTH = ("series_length", "{process.n:,}", ControlLight("process.n"))
+TRUE_PHI = ("ar_coefficient", "{truth:g}", ControlLight("process.phi"), "figure.truth")
+lesson.equation(
+    "fit",
+    "[φ_1] ≈ [φ̂_1] ± [w]/2",
+    {
+        "φ_1": TRUE_PHI,
+        "φ̂_1": ("estimate", "{estimate:number}", ControlLight("methods")),
+        "w": (
+            "interval_width",
+            "{width:number}",
+            ControlLight("methods"),
+            ControlLight("process.n"),
+        ),
+    },
+    when={"view": ("estimates",)},
+)
+lesson.equation(
+    "fit",
+    "[AIC] = −2 log L + 2 k,  [BIC] = −2 log L + k log [n]",
+    {
+        "AIC": ("criterion", "P = {aic_order}", "AIC"),
+        "BIC": ("criterion", "P = {bic_order}", "BIC"),
+        "n": LENGTH,
+    },
+    when={"view": ("order",)},
+)
+BIAS = {
+    "b": ("estimator_bias", "{bias:number.2}", "figure.mean_estimate"),
+    "φ": ("ar_coefficient", "{many.phi:g}", ControlLight("process.phi"), "figure.truth"),
+    "n": LENGTH,
+}
+for has_intercept, theory in ((False, "−2 φ/[n]"), (True, "−(1 + 3 φ)/[n]")):
+    lesson.equation(
+        "fit",
+        f"[b] = E φ̂ − [φ] ≈ {theory}",
+        BIAS,
+        when={"view": ("sampling",), "intercept": (has_intercept,), "estimator": ("ols",)},
+    )
+
+LOSS = ("squared_error", "{network_mse:number}", ControlLight("preset"))
+PREDICTION = ("prediction", "", Axis("y"))
+for view in ("map", "predictions"):
+    lesson.equation(
+        "networks",
+        "[x̂_t] = f([x_{t−1}], [h_{t−1}])",
+        {
+            "x̂_t": PREDICTION,
+            "x_{t−1}": ("series_value", "", Axis("x") if view == "map" else 0),
+            "h_{t−1}": ("hidden_state", "", ControlLight("preset")),
+        },
+        when={"view": (view,)},
+    )
+lesson.equation(
+    "networks",
+    "[J] = mean_t (x_t − [x̂_t])^2",
+    {"J": (*LOSS, 0), "x̂_t": ("prediction", "", ControlLight("preset"))},
+    when={"view": ("loss",)},
+)
+lesson.equation(
+    "networks",
+    "[x̂_{n+h}] = f([x̂_{n+h−1}], x̂_{n+h−2}, …)",
+    {"x̂_{n+h}": PREDICTION, "x̂_{n+h−1}": ("prediction", "", Axis("x"))},
+    when={"view": ("ahead",)},
+)
+lesson.equation(
+    "networks",
+    "[x̂_t] = f(x_{t−1}, …, x_{t−P}),  P = [P]",
+    {
+        "x̂_t": ("prediction", "", Trace("MLP", "y")),
+        "P": ("order", "{window}", ControlLight("window"), Axis("x")),
+    },
+    when={"view": ("window",)},
+)

@@ -109,6 +109,7 @@ def process(p: ProcessParams, show: Show) -> None:
     stationary = ar.is_stationary(path.coefficients)
     truth = path.coefficients if stationary and not p.shuffle else None
     rule = (0.0,) * p.order if p.shuffle else path.coefficients  # no dependence if shuffled
+    show.state(coefficients=path.coefficients)
     correlogram = show.run(ar.correlogram, values, min(20, len(values) // 4), truth)
     if p.view == "correlations":
         show.figure(series_and_correlations, values, correlogram)

@@ -5,6 +5,7 @@ from seqviz.lessons.attention.lesson import (
     apart,
     bertviz,
     by_hand,
+    features,
     lesson,
     mask,
     real,

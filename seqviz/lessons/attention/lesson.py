@@ -8,17 +8,19 @@ import numpy as np
 
 from seqviz.compute.attention import masks, patterns, scaled
 from seqviz.lessons.attention import heads, interventions, worked_example
+from seqviz.lessons.attention.worked_example import BASIC, STAGES
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.framework.model_controls import DEFAULT
-from seqviz.lessons.framework.steps import Cell
+from seqviz.lessons.framework.steps import Axis, Cell, ControlLight
 from seqviz.models import attention_hook
 
 lesson = Lesson(
     "attention",
     code=(scaled.attend, attention_hook.attention, patterns.habits, patterns.rollout),
-    core=("by_hand", "scale", "real", "ablate"),
+    core=("features", "scale", "real", "ablate"),
 )
 
+features = lesson.bench("features", worked_example.FeaturesParams)(worked_example.features)
 by_hand = lesson.bench("by_hand", worked_example.WalkthroughParams)(worked_example.by_hand)
 scale = lesson.bench("scale", worked_example.ScaleParams)(worked_example.scale)
 real = lesson.bench("real", heads.PretrainedParams, leads=True)(heads.real)
@@ -62,11 +64,15 @@ lesson.check(
 lesson.sketch("scale", kind="curve", bench="scale", values={}, visible=(1, 3))
 
 lesson.question(
-    "multiply", "by_hand", veils=False,
-    at={"stage": 7, "causal": True, "operator": "multiply", "query": 1, "key": 1},
+    "multiply", "features", veils=False,
+    at={"stage": 7, "causal": True, "operator": "multiply", "key": 8},
 )  # fmt: skip
 lesson.question("pronoun", "real", at={"view": "head"}, also=("apart", "trials"))
 lesson.question("ablate", "ablate", at={"view": "each"})
+
+lesson.step("features", "slide", {"stage": 4, "key": 8}, [2])
+lesson.step("features", "weight", {"stage": 7}, [1])
+lesson.step("features", "trained", {"stage": 7, "view": "trained"}, [1])
 
 MASKED = {"stage": 7, "causal": True}
 lesson.step("by_hand", "mask", MASKED, [2])
@@ -97,3 +103,62 @@ lesson.step("trials", "previous", {"view": "previous", "layer": 0, "head": 2}, [
 
 lesson.step("masks", "padding", {"kind": "own", "pads": 4, "told": False}, [1])
 lesson.step("masks", "window", {"kind": "window"}, [0])
+
+WEIGHT = "[α_{ij}] = softmax_j([q_i]·[k_j] / √[d_k])"
+SOFTMAX = STAGES.index("softmax") + 1
+for stages, weight in (
+    ((1, *range(BASIC + 1, SOFTMAX)), ""),  # a weight is shown where the page has come to it
+    (tuple(range(SOFTMAX, len(STAGES) + 1)), "{weight:number}"),
+):
+    lesson.equation(
+        "features",
+        WEIGHT.replace("√[d_k]", "([T] √[d_k])"),
+        {
+            "α_{ij}": ("attention_weight", weight, ControlLight("stage")),
+            "q_i": ("queries", "{facts.query}", ControlLight("query")),
+            "k_j": ("keys", "{to}", ControlLight("key")),
+            "T": ("softmax_temperature", "{temperature:g}", ControlLight("temperature")),
+            "d_k": ("key_width", "{d_k}", ControlLight("scale")),
+        },
+        when={"stage": stages, "scale": ("d_k",), "causal": (False,)},
+    )
+lesson.equation(
+    "scale",
+    "[v] = Var(q·k / [T]) = [d_k] / T²",
+    {
+        "v": ("score_variance", "{variance:number}", 0),
+        "T": ("softmax_temperature", "{temperature:g}", ControlLight("temperature")),
+        "d_k": ("key_width", "64", Axis("x", 64, 64)),
+    },
+)
+lesson.equation(
+    "real",
+    "[H_i] = −Σ_j [α_{ij}] log_2 α_{ij}",
+    {
+        "H_i": ("entropy", "{entropy:number}", 0),
+        "α_{ij}": ("attention_weight", "", ControlLight("layer"), ControlLight("head")),
+    },
+    when={"view": ("mosaic", "heads"), "by": ("weight",)},
+)
+lesson.equation(
+    "real",
+    WEIGHT.replace("[d_k]", "d_k"),
+    {
+        "α_{ij}": ("attention_weight", "{share:number}", 0),
+        "q_i": ("queries", "{facts.query}", ControlLight("query"), Axis("y")),
+        "k_j": ("keys", "{to}", ControlLight("key"), Axis("x")),
+    },
+    when={"view": ("head",)},
+)
+lesson.equation(
+    "ablate",
+    "[cos(v, v′)] = v·v′ / (‖v‖ ‖v′‖)",
+    {"cos(v, v′)": ("cosine", "{sentence:number}", ControlLight("off"), 1)},
+    when={"view": ("switches", "both")},
+)
+lesson.equation(
+    "ablate",
+    "[Δ] = 1 − cos(v, v′)",
+    {"Δ": ("vector_change", "{worth:number}", 0, 1)},
+    when={"view": ("each",)},
+)

@@ -10,7 +10,7 @@ from seqviz.experiments.bert_accuracy import heads
 from seqviz.lessons.bert_accuracy import attended_tokens, fine_tuning, masked_tokens, systems
 from seqviz.lessons.bert_accuracy.encoders import FILMS
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.lessons.framework.steps import Axis, Trace
+from seqviz.lessons.framework.steps import Axis, ControlLight, Trace
 from seqviz.stats import proportions
 from seqviz.stats.estimate import share_ci
 
@@ -135,3 +135,43 @@ lesson.step("modes", "clear", {"text": CLEAR}, [2])
 
 lesson.step("compare", "paired", {"view": "paired", "sentences": 2000}, [0])
 lesson.step("compare", "hundred", {"view": "paired", "sentences": 100}, [0])
+
+lesson.equation(
+    "guess",
+    "[p_i] = softmax_i([h] E^⊤ + d)",
+    {
+        "p_i": ("token_probability", "{chance:number}", 0),
+        "h": ("token_vector", "", ControlLight("place")),
+    },
+)
+COUNTED = ("sentences", "{sentences:,}", ControlLight("sentences"))
+lesson.equation(
+    "knife",
+    "[p̂] = 1/[n] Σ_i 1(ŷ_i = y_i)",
+    {
+        "p̂": ("accuracy", "{accuracy_here.mean:percent}", Axis("y")),
+        "n": COUNTED,
+    },
+    when={"view": ("class",)},
+)
+lesson.equation(
+    "padding",
+    "[α_{ij}] = softmax_j(q_i·k_j / √d_k + [M_j])",
+    {
+        "α_{ij}": ("attention_weight", "", Axis("y")),
+        "M_j": ("mask", "", ControlLight("length")),
+    },
+    when={"view": ("on_pads",)},
+)
+lesson.equation(
+    "padding",
+    "[p̂] = 1/[n] Σ_i 1(ŷ_i = y_i)",
+    {"p̂": ("accuracy", "{told.mean:percent}", 0), "n": COUNTED},
+    when={"view": ("accuracy",)},
+)
+lesson.equation(
+    "looks",
+    "[p̂] = 1/[n] Σ_i 1(ŷ_i = y_i)",
+    {"p̂": ("accuracy", "{both.mean:percent}", 0), "n": COUNTED},
+    when={"view": ("class",)},
+)

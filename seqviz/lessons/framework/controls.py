@@ -14,7 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqviz.core.errors import UserError
+from seqviz.core.languages import DEFAULT, LANGUAGES
 
+# Name in a permalink for the language of the defaults; no control has it (`defaults_language`).
+DEFAULTS = "defaults"
 _NONE = "-"  # stands in a permalink for an empty selection
 Condition = Callable[[Mapping[str, Any]], bool]
 
@@ -49,6 +52,7 @@ class Control:
         client: True where the bench's own browser component draws the control and reports its
             value.
         course: True for a variant of the Chinese course's texts (`ui.page.course`).
+        translated: other initial values, by the language of the page (see `localized`).
     """
 
     default: Any
@@ -56,6 +60,9 @@ class Control:
     when: Condition | None = None
     client: bool = dataclasses.field(default=False, kw_only=True)
     course: bool = dataclasses.field(default=False, kw_only=True)
+    translated: Mapping[str, Any] = dataclasses.field(
+        default_factory=dict, kw_only=True, hash=False
+    )
 
     def bounds(self) -> tuple[Any, ...]:
         """Return the values at both ends, for tests."""
@@ -268,6 +275,18 @@ def for_course(declared: Any) -> Any:
     return _field(dataclasses.replace(declared.metadata["control"], course=True))
 
 
+def localized(declared: Any, **translated: Any) -> Any:
+    """Return a declared text input or choice that opens differently in other languages.
+
+    For a text that the reader should understand and that no English model reads.
+
+    Args:
+        declared: what another function of this module returned; its default is the English one.
+        **translated: initial values by language code.
+    """
+    return _field(dataclasses.replace(declared.metadata["control"], translated=translated))
+
+
 def slider(
     low: float,
     high: float,
@@ -438,10 +457,42 @@ def seed(default: int = 1, *, more: bool = False, when: Condition | None = None)
 DRAGGABLE = Slider | SelectSlider | Sortable  # the figure follows a drag
 
 
-def controls(declaration: type[Any]) -> Iterator[tuple[str, Control]]:
-    """Yield the name and the control of each field of a declaration, in order."""
+def controls(declaration: type[Any], lang: str = DEFAULT) -> Iterator[tuple[str, Control]]:
+    """Yield the name and the control of each field of a declaration, in order.
+
+    Args:
+        declaration: the dataclass of the controls.
+        lang: language code; the controls have the defaults of that language.
+    """
     for f in dataclasses.fields(declaration):
-        yield f.name, f.metadata["control"]
+        control = f.metadata["control"]
+        if lang in control.translated:
+            control = dataclasses.replace(control, default=control.translated[lang])
+        yield f.name, control
+
+
+def languages(declaration: type[Any]) -> tuple[str, ...]:
+    """Return the languages that have defaults of their own, the first one for all others."""
+    translated = {lang for _, control in controls(declaration) for lang in control.translated}
+    return (DEFAULT, *(lang for lang in LANGUAGES if lang in translated))
+
+
+def defaults_language(declaration: type[Any], values: Mapping[str, Any], lang: str) -> str:
+    """Return the language whose defaults the values of a link are relative to.
+
+    It is the one that the link names. Without that, a link with settings has the first language's
+    defaults, in whatever language it is opened; one without settings has the reader's.
+
+    Args:
+        declaration: the dataclass of the controls.
+        values: values by name.
+        lang: language code of the reader.
+    """
+    among = languages(declaration)
+    if values.get(DEFAULTS) in among:
+        return str(values[DEFAULTS])
+    is_set = any(name in values for name, _ in controls(declaration))
+    return lang if lang in among and not is_set else DEFAULT
 
 
 def encoded(value: Any) -> str:
@@ -470,21 +521,37 @@ def equals(text: str, value: Any) -> bool:
         return False
 
 
-def permalink(prefix: str, params: Any) -> dict[str, str]:
+def permalink(prefix: str, params: Any, lang: str = DEFAULT) -> dict[str, str]:
     """Return the query parameters of an instance; values equal to the defaults are left out.
+
+    They are relative to the defaults of the language that leaves out most, and name that language
+    where a reader of `lang` would not have its defaults without that. So an address with a
+    parameter more, or in another language, has the same settings.
 
     Args:
         prefix: prefix of the bench; the parameters are named `<prefix>.<name>`.
         params: instance of a declaration.
+        lang: language code of the page.
     """
-    return {
-        f"{prefix}.{name}": encoded(getattr(params, name))
-        for name, control in controls(type(params))
-        if getattr(params, name) != control.default
+    declaration = type(params)
+    links = {
+        relative: {
+            name: encoded(getattr(params, name))
+            for name, control in controls(declaration, relative)
+            if getattr(params, name) != control.default
+        }
+        for relative in languages(declaration)
     }
+    fewest = min(links, key=lambda relative: len(links[relative]))
+    link = links[fewest]
+    if fewest != DEFAULT or defaults_language(declaration, link, lang) != fewest:
+        link[DEFAULTS] = fewest
+    return {f"{prefix}.{name}": text for name, text in link.items()}
 
 
-def parse_params(declaration: type[Any], values: Mapping[str, Any], link: bool = False) -> Any:
+def parse_params(
+    declaration: type[Any], values: Mapping[str, Any], link: bool = False, lang: str = DEFAULT
+) -> Any:
     """Return an instance of a declaration with the given values and defaults for the others.
 
     As on a page, a control that does not apply has its default, and a slider is cut at its upper
@@ -492,14 +559,15 @@ def parse_params(declaration: type[Any], values: Mapping[str, Any], link: bool =
 
     Args:
         declaration: the dataclass of the controls.
-        values: values by name.
+        values: values by name; see `defaults_language` for `DEFAULTS` among them.
         link: True for values of a permalink: unknown names and invalid values are ignored.
+        lang: language code of the page.
 
     Raises:
         ValueError: for an unknown name or an invalid value, unless `link` is set.
     """
-    declared = dict(controls(declaration))
-    if not link and (strange := sorted(set(values) - set(declared))):
+    declared = dict(controls(declaration, defaults_language(declaration, values, lang)))
+    if not link and (strange := sorted(set(values) - {*declared, DEFAULTS})):
         raise ValueError(f"There is no {', '.join(strange)}; there are {', '.join(declared)}.")
     result: dict[str, Any] = {}
     for name, control in declared.items():

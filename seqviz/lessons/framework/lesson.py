@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,15 +15,25 @@ from jaxtyping import Float
 
 from seqviz.compute.replicates import Theory
 from seqviz.content import catalog
-from seqviz.core.i18n import Text, fill
+from seqviz.core.i18n import Placeholder, Text, fill
 from seqviz.core.lazy_import import refusing
 from seqviz.lessons.framework import controls
+from seqviz.lessons.framework import equations as equation_rules
 from seqviz.lessons.framework import steps as step_rules
 from seqviz.lessons.framework.drawn_prediction import DrawnPrediction
+from seqviz.lessons.framework.equations import Equation, Symbol
 from seqviz.lessons.framework.host import Host, LocalHost, PendingError
-from seqviz.lessons.framework.output import Output, Source, StepSentence
+from seqviz.lessons.framework.navigator import Navigator
+from seqviz.lessons.framework.output import (
+    Chart,
+    ClientComponent,
+    EquationLine,
+    Output,
+    Source,
+    StepSentence,
+)
 from seqviz.lessons.framework.show import Show
-from seqviz.lessons.framework.steps import Axis, Cell, Light, Step, Trace
+from seqviz.lessons.framework.steps import Axis, Cell, ControlLight, Light, Step, Trace
 from seqviz.lessons.framework.veil import Question, Veil
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.plotting.style import Style
@@ -133,6 +144,9 @@ class Lesson:
         questions: multiple-choice predictions by name.
         core: names of the benches that every reader sees; the others are folded. Empty for all.
         steps: steps to try, by bench.
+        navigator: the map of the lesson as its other benches show it.
+        warm_up: functions that a server calls in the background, so that no student waits for them.
+        equations: equations under the figures, by bench; the first that applies is shown.
     """
 
     slug: str
@@ -144,11 +158,19 @@ class Lesson:
     questions: dict[str, Question] = field(default_factory=dict)
     core: tuple[str, ...] = ()
     steps: dict[str, tuple[Step, ...]] = field(default_factory=dict)
+    navigator: Navigator | None = None
+    warm_up: tuple[Callable[[], object], ...] = ()
+    equations: dict[str, tuple[Equation, ...]] = field(default_factory=dict)
 
     @property
     def record(self) -> catalog.LessonRecord:
         """The lesson's entry in the catalog."""
         return catalog.lesson(self.slug)
+
+    @property
+    def folded(self) -> tuple[str, ...]:
+        """The names of the benches that are not part of the core, in order of declaration."""
+        return tuple(name for name in self.benches if self.core and name not in self.core)
 
     def bench(
         self,
@@ -236,6 +258,7 @@ class Lesson:
         name: str,
         values: Mapping[str, Any],
         lights: Sequence[Light | str | int] = (),
+        **translated: Mapping[str, Any],
     ) -> Step:
         """Declare a step to try at a bench; the order of declaration is that on the page.
 
@@ -246,14 +269,43 @@ class Lesson:
             name: name within the bench.
             values: settings by control; see `framework.steps` for those that are not named.
             lights: parts of the figure that the step points to; a name or an index is a `Trace`.
+            **translated: other settings in place of `values`, by language code.
 
         Raises:
             KeyError: if there is no such bench.
         """
         parts = tuple(map(_light, lights))
-        step = Step(self.benches[bench].name, name, dict(values), parts)
+        step = Step(self.benches[bench].name, name, dict(values), parts, translated)
         self.steps[bench] = (*self.steps.get(bench, ()), step)
         return step
+
+    def equation(
+        self,
+        bench: str,
+        line: str,
+        terms: Mapping[str, Sequence[Light | str | int]],
+        when: Mapping[str, Sequence[Any]] | None = None,
+    ) -> Equation:
+        """Declare an equation under the figure of a bench; see `framework.equations`.
+
+        Args:
+            bench: name of a declared bench.
+            line: the equation, with its symbols in brackets.
+            terms: by symbol, the name of its meaning, the template of its number (empty for none),
+                and what it lights up; a name or an index is a `Trace`.
+            when: controls and the values of each with which it applies; None for all settings.
+
+        Raises:
+            KeyError: if there is no such bench.
+            ValueError: if the symbols of the line are not those of `terms`.
+        """
+        declared = {
+            symbol: Symbol(str(meaning), tuple(map(_light, lights)), str(value))
+            for symbol, (meaning, value, *lights) in terms.items()
+        }
+        equation = Equation(self.benches[bench].name, line, declared, dict(when or {}))
+        self.equations[bench] = (*self.equations.get(bench, ()), equation)
+        return equation
 
     def prefix(self, bench: str) -> str:
         """Return the prefix of a bench's widget keys and permalink parameters."""
@@ -274,7 +326,7 @@ class Lesson:
 
 
 def _light(item: Light | str | int) -> Light:
-    return item if isinstance(item, Trace | Axis | Cell) else Trace(item)
+    return item if isinstance(item, Trace | Axis | Cell | ControlLight) else Trace(item)
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,9 +407,9 @@ class Bench:
         taken = any(name == "step" for name, _ in controls.controls(self.declaration))
         return f"{self.prefix}.{'try' if taken else 'step'}"
 
-    def step_settings(self, number: int) -> dict[str, Any]:
-        """Return the complete settings of a step, which are numbered from 1."""
-        return step_rules.settings(self.declaration, self.steps)[number - 1]
+    def step_settings(self, number: int, lang: str) -> dict[str, Any]:
+        """Return the complete settings of a step in a language; steps are numbered from 1."""
+        return step_rules.settings(self.declaration, self.steps, lang)[number - 1]
 
     def step_at(self, params: Any, show: Show) -> StepSentence | None:
         """Return the sentence of the step whose settings these are, filled from the run.
@@ -368,7 +420,7 @@ class Bench:
             params: parameters of the run.
             show: the `Show` of the run, after the body.
         """
-        number = step_rules.matching(self.declaration, self.steps, params)
+        number = step_rules.matching(self.declaration, self.steps, params, show.style.lang)
         if not number:
             return None
         step, facts = self.steps[number - 1], show.output.facts
@@ -376,6 +428,40 @@ class Bench:
             return StepSentence(fill(show.words(f"{step.key}.says"), facts), number=number)
         except KeyError:  # another control leads to an output without this value
             return None
+
+    @property
+    def equations(self) -> tuple[Equation, ...]:
+        """The equations under its figure; the first that applies is shown."""
+        return self.lesson.equations.get(self.name, ())
+
+    def equation_at(self, params: Any, show: Show) -> EquationLine | None:
+        """Return the equation with the numbers of a run; None where none applies.
+
+        Args:
+            params: parameters of the run.
+            show: the `Show` of the run, after the body.
+        """
+        equation = next((item for item in self.equations if item.applies(params)), None)
+        if equation is None or not show.output.of(Chart) + show.output.of(ClientComponent):
+            return None
+        others = {name: self.lesson.values(name) for name in self.after}
+        prefixes = {name: self.lesson.prefix(name) for name in self.after} | {"": self.prefix}
+        facts = show.output.facts
+        values = {**facts, **vars(params), **others, "facts": SimpleNamespace(**facts)}
+        return EquationLine(equation_rules.html(equation, values, prefixes, show.text))
+
+    def conclude(self, params: Any, show: Show) -> None:
+        """Add the sentence of the step and the equation to the output of a run.
+
+        Args:
+            params: parameters of the run.
+            show: the `Show` of the run, after the body.
+        """
+        if show.veil is not None:
+            return
+        show.output.step = self.step_at(params, show)
+        if (line := self.equation_at(params, show)) is not None:
+            show.equation(line)
 
     def __call__(self, **values: Any) -> Output:
         """Return the output at these settings; see `run`."""
@@ -396,7 +482,7 @@ class Bench:
         Args:
             values: parameters by name; `text` stands for the first text input that applies. Those
                 of a bench that this one depends on are named "<bench>.<name>". Missing ones have
-                their defaults.
+                their defaults (`controls.defaults_language`).
             language: language code; ignored if `style` is given.
             style: language, theme and scale of the figure.
             host: the host to run on; by default a new `LocalHost`.
@@ -412,7 +498,7 @@ class Bench:
         view = style or Style(lang=language)
         source = Source(self, dict(given), view.lang)
         caller = host or LocalHost(train=train)
-        with self._read(given, caller) as params:
+        with self._read(given, caller, view.lang) as params:
             output = self.run_on(params, caller, Text(view.lang), view, code, veiled)
         output.source = source
         return output
@@ -429,6 +515,8 @@ class Bench:
         settings = {}
         for bench in (self, *(self.lesson.benches[name] for name in self.after)):
             start = "" if bench is self else f"{bench.name}."
+            if (named := values.get(f"{bench.prefix}.{controls.DEFAULTS}")) is not None:
+                settings[start + controls.DEFAULTS] = named
             for name, control in controls.controls(bench.declaration):
                 with suppress(KeyError, ValueError):
                     settings[start + name] = control.parse(values[f"{bench.prefix}.{name}"])
@@ -451,9 +539,14 @@ class Bench:
         if self.answers is None:
             raise KeyError(name)
         make = self.answers.parts[name]
-        with self._read(self._validated(values), host) as params:
+        with self._read(self._validated(values), host, style.lang) as params:
             show = Show(LessonWords(self.lesson.slug, Text(style.lang)), host, style)
-            return refusing(make)(params, show)
+            part = refusing(make)(params, show)
+        if name == "" and self.equations:  # the script fills in the controls
+            fields = {name: Placeholder(f"{{{name}}}") for name in vars(params)}
+            html = equation_rules.html(self.equations[0], fields, {"": self.prefix}, show.text)
+            part = {**part, "equation": html}
+        return part
 
     def experiment(
         self, values: Mapping[str, Any] | None = None, language: str = "en"
@@ -469,7 +562,7 @@ class Bench:
             PendingError: if a dependency is missing.
         """
         caller = LocalHost()
-        with self._read(self._validated(values or {}), caller) as params:
+        with self._read(self._validated(values or {}), caller, language) as params:
             return self.replicated(params, caller, Style(lang=language).text)
 
     def replicated(self, params: Any, host: Host, text: Text) -> SeedExperiment:
@@ -486,7 +579,7 @@ class Bench:
         return refusing(self.replicate)(params, show)
 
     @contextmanager
-    def _read(self, given: dict[str, Any], host: LocalHost) -> Iterator[Any]:
+    def _read(self, given: dict[str, Any], host: LocalHost, lang: str) -> Iterator[Any]:
         """Yield the bench's parameters; the host gives those of the benches that it depends on."""
         with self.lesson.read_by(host.values):
             for other in self.after:
@@ -496,9 +589,9 @@ class Bench:
                     if key.startswith(f"{other}.")
                 }
                 host.others[other] = controls.parse_params(
-                    self.lesson.benches[other].declaration, part
+                    self.lesson.benches[other].declaration, part, lang=lang
                 )
-            yield controls.parse_params(self.declaration, given)
+            yield controls.parse_params(self.declaration, given, lang=lang)
 
     def _validated(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Replace the key `text` by the name of the text input that applies.
@@ -542,7 +635,7 @@ class Bench:
         show.veil = self.veil(style) if veiled else None
         try:
             self.body(params, show)
-            show.output.step = None if veiled else self.step_at(params, show)
+            self.conclude(params, show)
         except PendingError as waits:
             show.output.waits = str(waits) or show.words("hint.train")
         if code and not veiled:

@@ -160,6 +160,13 @@ class ColoredText:
 
 
 @dataclass(frozen=True)
+class EquationLine:
+    """The equation of the bench with the numbers of this run, as HTML (`framework.equations`)."""
+
+    html: str
+
+
+@dataclass(frozen=True)
 class FramedPage:
     """An HTML page in a frame; its author must have escaped text of students.
 
@@ -172,6 +179,21 @@ class FramedPage:
     html: str
     height: int
     alt: str
+
+
+@dataclass(frozen=True)
+class Game:
+    """A browser component above the figure that sets controls when the reader has finished.
+
+    Attributes:
+        component: name of the component.
+        values: its data.
+        words: texts that it displays.
+    """
+
+    component: str
+    values: Mapping[str, Any]
+    words: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -240,9 +262,11 @@ Item = (
     | Metric
     | Note
     | ColoredText
+    | EquationLine
     | FramedPage
     | Table
     | TokenPicker
+    | Game
     | Download
     | Hidden
 )

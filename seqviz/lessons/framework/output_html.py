@@ -8,6 +8,7 @@ from html import escape
 from seqviz.lessons.framework import markdown
 from seqviz.lessons.framework.output import (
     ColoredText,
+    EquationLine,
     FramedPage,
     Hidden,
     Item,
@@ -24,12 +25,12 @@ _PAGE = (
 )
 
 
-def note_html(note: Note | ColoredText) -> str | None:
+def note_html(note: Note | ColoredText | EquationLine) -> str | None:
     """Return a note as HTML; HTML tags in it are escaped.
 
     Returns None for a displayed formula (`$$`), which only a Streamlit page can typeset.
     """
-    if isinstance(note, ColoredText):
+    if isinstance(note, ColoredText | EquationLine):
         return note.html
     if isinstance(note, Target):  # `assets/static/bench/progress.js` reads the data attributes
         state = f'data-target="{note.name}" data-reached="{str(note.reached).lower()}"'
@@ -62,7 +63,7 @@ def _readout(item: Metric) -> str:
 
 def _sentence(item: Item) -> str:
     match item:
-        case Note() | ColoredText():
+        case Note() | ColoredText() | EquationLine():
             kind = item.kind if isinstance(item, Note) else "passage"
             # A formula leaves an empty element, because live answers address notes by index.
             return f'<div class="sentence {kind}">{note_html(item) or ""}</div>'

@@ -15,7 +15,14 @@ from seqviz.content import catalog
 from seqviz.core.errors import UserError
 from seqviz.core.i18n import Text
 from seqviz.core.languages import DEFAULT
-from seqviz.lessons.framework.controls import Control, TextInput, controls
+from seqviz.lessons.framework.controls import (
+    DEFAULTS,
+    Choice,
+    Control,
+    TextInput,
+    controls,
+    languages,
+)
 from seqviz.lessons.framework.lesson import Bench
 
 HOME = "home"  # location of a page outside the lessons
@@ -26,13 +33,16 @@ MAX_NOTE_CHARS = 200  # as in the browser (`bench/bookmark_storage.js`)
 def lesson_controls(slug: str) -> Mapping[str, Control]:
     """Return the controls of a lesson by permalink key; empty for an unknown lesson.
 
+    The language of the defaults is a choice among them.
+
     Imports the lesson, which can take seconds the first time.
     """
-    return {
-        f"{bench.prefix}.{name}": control
-        for bench in _benches(slug).values()
-        for name, control in controls(bench.declaration)
-    }
+    result: dict[str, Control] = {}
+    for bench in _benches(slug).values():
+        result |= {f"{bench.prefix}.{name}": item for name, item in controls(bench.declaration)}
+        if len(among := languages(bench.declaration)) > 1:
+            result[f"{bench.prefix}.{DEFAULTS}"] = Choice(DEFAULT, options=among)
+    return result
 
 
 def _benches(slug: str) -> Mapping[str, Bench]:

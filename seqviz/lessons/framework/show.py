@@ -434,6 +434,17 @@ class Show:
         style = Style(palette, self.words.text.lang)
         self.emit(items.ColoredText(colored_text(pieces, values, style=style, **more)))
 
+    def state(self, **values: object) -> None:
+        """State values that no metric and no sentence has, for the equation and the steps."""
+        self.output.facts |= values
+
+    def equation(self, line: items.EquationLine) -> None:
+        """Show the equation of a finished run, directly under its figure."""
+        kinds = (items.Chart, items.ClientComponent)
+        at = next(k for k, item in enumerate(self.output.items) if isinstance(item, kinds))
+        self.output.items.insert(at + 1, line)
+        self.host.emit(line)
+
     def page(self, html: str, height: int, alt: str) -> None:
         """Show an HTML page in a frame; its author must have escaped text of students.
 
@@ -443,6 +454,18 @@ class Show:
             alt: title of the frame for screen readers.
         """
         self.emit(items.FramedPage(html, height, alt))
+
+    def game(self, component: str, values: Mapping[str, Any]) -> None:
+        """Show a browser component that sets `in_browser` controls when the reader has finished.
+
+        Its texts are `client.<component>` of the lesson.
+
+        Args:
+            component: name of the component.
+            values: its data.
+        """
+        words = self.text.table(f"{self.words.slug}.client.{component}")
+        self.emit(items.Game(component, values, words))
 
     def rows(self, name: str, columns: Mapping[str, Sequence[Any]]) -> None:
         """Show a table under the figure.

@@ -11,10 +11,11 @@ The words are `step.<bench>.<name>.do` (at most `MAX_DO_WORDS` words) and `.says
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from seqviz.core.i18n import Text
+from seqviz.core.languages import DEFAULT
 from seqviz.lessons.framework import controls
 
 MAX_DO_WORDS = 12
@@ -64,7 +65,18 @@ class Cell:
     axes: tuple[str, str] = ("x", "y")
 
 
-Light = Trace | Axis | Cell
+@dataclass(frozen=True)
+class ControlLight:
+    """A control beside the figure, which gets a ring. Steps ring what they move without it.
+
+    Attributes:
+        name: name of the control; `<bench>.<name>` for one of a bench that this one reads.
+    """
+
+    name: str
+
+
+Light = Trace | Axis | Cell | ControlLight
 
 
 @dataclass(frozen=True)
@@ -76,12 +88,18 @@ class Step:
         name: name within the bench.
         values: settings that it names, by control.
         lights: parts of the figure that it points to.
+        translated: settings in place of `values`, by language.
     """
 
     bench: str
     name: str
     values: Mapping[str, Any]
     lights: tuple[Light, ...] = ()
+    translated: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def named(self, lang: str) -> Mapping[str, Any]:
+        """Return the settings that it names, by control, in a language."""
+        return self.translated.get(lang, self.values)
 
     @property
     def key(self) -> str:
@@ -89,26 +107,50 @@ class Step:
         return f"step.{self.bench}.{self.name}"
 
 
-def settings(declaration: type[Any], steps: Sequence[Step]) -> list[dict[str, Any]]:
+def settings(declaration: type[Any], steps: Sequence[Step], lang: str) -> list[dict[str, Any]]:
     """Return the complete settings of each step, in the order of declaration.
 
     Args:
         declaration: class of the bench's controls.
         steps: all steps of the bench.
+        lang: language code; the controls that a step does not name have the defaults of this
+            language.
 
     Raises:
         ValueError: for an unknown control or a value that a control does not accept.
     """
-    named = {name for step in steps for name in step.values}
+    named = {name for step in steps for name in step.named(lang)}
     order = [name for name, _ in controls.controls(declaration) if name in named]
-    complete = [controls.parse_params(declaration, step.values) for step in steps]
-    return [{name: getattr(params, name) for name in order} for params in complete]
+    default = lang if lang in controls.languages(declaration) else DEFAULT
+    complete = [
+        controls.parse_params(declaration, {**step.named(lang), controls.DEFAULTS: default})
+        for step in steps
+    ]
+    return [_displayed(declaration, params, order) for params in complete]
 
 
-def matching(declaration: type[Any], steps: Sequence[Step], params: Any) -> int:
-    """Return the number of the step, from 1, whose settings `params` have; 0 if there is none."""
-    for number, values in enumerate(settings(declaration, steps), 1):
-        if all(getattr(params, name) == value for name, value in values.items()):
+def _displayed(declaration: type[Any], params: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return the values of controls as the page shows them: that of an untouched slider, too."""
+    declared, values = dict(controls.controls(declaration)), vars(params)
+    return {
+        name: control.display_value(values[name], values)
+        if isinstance(control := declared[name], controls.Slider)
+        else values[name]
+        for name in names
+    }
+
+
+def matching(declaration: type[Any], steps: Sequence[Step], params: Any, lang: str) -> int:
+    """Return the number of the step, from 1, whose settings `params` have; 0 if there is none.
+
+    Args:
+        declaration: class of the bench's controls.
+        steps: all steps of the bench.
+        params: instance of the declaration.
+        lang: language code of the reader; see `settings`.
+    """
+    for number, values in enumerate(settings(declaration, steps, lang), 1):
+        if _displayed(declaration, params, list(values)) == values:
             return number
     return 0
 

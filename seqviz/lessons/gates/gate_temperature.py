@@ -59,11 +59,13 @@ def single_gate(p: SingleGateParams, show: Show) -> None:
     tried = show.run(gates.by_temperature, name, TEMPERATURES, p.added, name="tried")
     observed, steps = tempered.seen, len(tempered.seen.pieces)
     step = min(p.step, steps)
-    show.note(f"task.{p.task}", units=observed.hidden, symbols="".join(observed.pieces))
+    show.note(f"task.{p.task}", cell=p.cell.upper(), units=observed.hidden,
+              symbols="".join(observed.pieces), stores=show.words("note.stores"))  # fmt: skip
     if p.view == "unit":
         show.figure(unit_traces, observed, p.unit, step)
     elif p.view == "mask":
         show.figure(gate_mask, tempered, gate, p.unit, tried)
+        show.note("sigmoid")
     else:
         flow = show.run(observation.unit_flow, observed, p.unit, name="steps")
         show.figure(cell_map, flow, step, p.part, picks=("part", ""))
@@ -74,6 +76,8 @@ def single_gate(p: SingleGateParams, show: Show) -> None:
     show.readout("saturated", tempered.saturated, gate, caption=of_gate)
     retained = show.readout("retained", observed.retained, p.unit)
     right, scored = tempered.right_steps()
-    show.note("one_unit", gate=keeps, unit=p.unit, steps=steps, retained=retained, right=right,
-              asked=scored, range=between(*observed.kept_between(p.unit), show))  # fmt: skip
+    answers = show.words(f"note.answers.{'all' if scored == steps else 'some'}",
+                         right=right, asked=scored, steps=steps)  # fmt: skip
+    show.note("one_unit", gate=keeps, unit=p.unit, steps=steps, retained=retained,
+              answers=answers, range=between(*observed.kept_between(p.unit), show))  # fmt: skip
     show.facts(tried.compared, p.temperature, note="mask")

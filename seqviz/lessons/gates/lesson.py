@@ -10,13 +10,28 @@ from seqviz.compute.gates import activations, counting, observation
 from seqviz.compute.recurrent import run as run_cell
 from seqviz.compute.recurrent.cells import sigmoid
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.lessons.framework.steps import Axis, Trace
+from seqviz.lessons.framework.navigator import Navigator
+from seqviz.lessons.framework.steps import Axis, ControlLight, Trace
 from seqviz.lessons.gates import changed_cells, gate_temperature, tiny_training, trained_network
 
 lesson = Lesson(
     "gates",
     core=("one", "watch", "meaning", "force"),
     code=(run_cell, observation.observe, activations.time_constants),
+    navigator=Navigator(
+        "one",
+        ("forget", "input", "candidate", "state", "output", "hidden"),
+        {
+            "watch": ("forget", "input", "candidate", "state", "output", "hidden"),
+            "meaning": ("state",),
+            "force": ("forget", "input", "output"),
+            "learn": ("forget", "input", "output"),
+            "agreement": ("state", "hidden"),
+            "conventions": ("forget", "input", "output"),
+            "size": ("forget", "input", "candidate", "output"),
+        },
+        {"forget": "f", "input": "i", "candidate": "g", "state": "c", "output": "o", "hidden": "h"},
+    ),
 )
 
 single_gate = lesson.bench("one", gate_temperature.SingleGateParams)(gate_temperature.single_gate)
@@ -72,7 +87,6 @@ lesson.step("meaning", "vowel", {"feature": "vowel"}, [2, 3])
 
 FORGET = {"cell": "lstm", "gates_lstm": ("f",)}
 NORMS = (Trace("figure.run_forced", "y"), Trace("figure.run_free", "y"))
-lesson.step("force", "keep", {**FORGET, "f": 1.0}, NORMS)
 lesson.step("force", "forget", {**FORGET, "f": 0.0}, NORMS)
 lesson.step("force", "empty", {**FORGET, "gates_lstm": ("i", "f"), "i": 0.0, "f": 0.0}, NORMS)
 
@@ -87,3 +101,111 @@ lesson.step("agreement", "on", ON, [8, 11])
 LSTM_BAR = Axis("y", 1.5, 2.5)
 lesson.step("size", "units", {"hidden": 256}, [LSTM_BAR])
 lesson.step("size", "biases", {"biases": "none"}, [LSTM_BAR])
+
+LSTM_STATES = {
+    "c_t": ("cell_state", "", "figure.gate_c"),
+    "f_t": ("forget_gate", "", "figure.gate_f"),
+    "i_t": ("input_gate", "", "figure.gate_i"),
+    "g_t": ("lstm_candidate", "", "figure.gate_g"),
+    "h_t": ("hidden_state", "", "figure.gate_h"),
+    "o_t": ("output_gate", "", "figure.gate_o"),
+}
+LSTM_NOW = {
+    "c_t": ("cell_state", "{result:number}", 0),
+    "f_t": ("forget_gate", "{keep}", 0),
+    "c_{t−1}": ("cell_state", "{before}", 0),
+    "i_t": ("input_gate", "{write}", 0),
+    "g_t": ("lstm_candidate", "{new}", 0),
+}
+GRU_NOW = {
+    "h_t": ("hidden_state", "{result:number}", 0),
+    "z_t": ("keeping_gate", "{keep}", 0),
+    "h_{t−1}": ("hidden_state", "{before}", 0),
+    "n_t": ("gru_candidate", "{new}", 0),
+}
+for bench in ("one", "watch"):
+    lesson.equation(
+        bench,
+        "[c_t] = [f_t] [c_{t−1}] + [i_t] [g_t]",
+        {name: (*term[:2], 0 if bench == "watch" else 1) for name, term in LSTM_NOW.items()},
+        when={"view": ("cell",), "cell": ("lstm",)},
+    )
+    lesson.equation(
+        bench,
+        "[h_t] = [z_t] [h_{t−1}] + (1 − z_t) [n_t]",
+        {name: (*term[:2], 0 if bench == "watch" else 1) for name, term in GRU_NOW.items()},
+        when={"view": ("cell",), "cell": ("gru",)},
+    )
+    lesson.equation(
+        bench,
+        "[c_t] = [f_t] c_{t−1} + [i_t] [g_t],  [h_t] = [o_t] tanh(c_t)",
+        LSTM_STATES,
+        when={"view": ("unit",), "cell": ("lstm",)},
+    )
+    lesson.equation(
+        bench,
+        "[h_t] = [z_t] h_{t−1} + (1 − z_t) [n_t]",
+        {
+            "h_t": ("hidden_state", "", "figure.gate_h"),
+            "z_t": ("keeping_gate", "", "figure.gate_z"),
+            "n_t": ("gru_candidate", "", "figure.gate_n"),
+        },
+        when={"view": ("unit",), "cell": ("gru",)},
+    )
+for cell, gate in (("lstm", "f_t"), ("gru", "z_t")):
+    meaning_of_gate = "forget_gate" if cell == "lstm" else "keeping_gate"
+    lesson.equation(
+        "one",
+        f"[{gate}] = σ([a_t]/[T])",
+        {
+            gate: (meaning_of_gate, "", 3),
+            "a_t": ("gate_pre_activation", "", Axis("x")),
+            "T": ("temperature", "{temperature:g}", ControlLight("temperature"), 1),
+        },
+        when={"view": ("mask",), "cell": (cell,)},
+    )
+lesson.equation(
+    "watch",
+    "[c_t] = f_t ⊙ c_{t−1} + i_t ⊙ g_t",
+    {"c_t": ("cell_state", "{value:number}", 0, ControlLight("step"), ControlLight("rank"))},
+    when={"view": ("map",), "cell": ("lstm",), "lstm": ("c",)},
+)
+lesson.equation(
+    "watch",
+    "[h_t] = z_t ⊙ h_{t−1} + (1 − z_t) ⊙ n_t",
+    {"h_t": ("hidden_state", "{value:number}", 0, ControlLight("step"), ControlLight("rank"))},
+    when={"view": ("map",), "cell": ("gru",), "gru": ("h",)},
+)
+lesson.equation(
+    "watch",
+    "[τ] = −1/ln f_t",
+    {"τ": ("time_constant", "", Axis("x2"))},
+    when={"view": ("saturation",), "cell": ("lstm",)},
+)
+lesson.equation(
+    "meaning",
+    "[r] = cov([c], [y]) / (s_c s_y)",
+    {
+        "r": ("unit_correlation", "{r_found:number}", Axis("x")),
+        "c": ("cell_state", "", ControlLight("cell")),
+        "y": ("feature_value", "", ControlLight("feature")),
+    },
+)
+lesson.equation(
+    "force",
+    "[c_t] = [f_t] ⊙ c_{t−1} + i_t ⊙ g_t",
+    {
+        "c_t": ("cell_state", "", Trace("figure.run_forced", "y")),
+        "f_t": ("forget_gate", "{f:g}", ControlLight("f")),
+    },
+    when={"cell": ("lstm",), "gates_lstm": (("f",),)},
+)
+lesson.equation(
+    "force",
+    "[h_t] = [z_t] ⊙ h_{t−1} + (1 − z_t) ⊙ n_t",
+    {
+        "h_t": ("hidden_state", "", Trace("figure.run_forced", "y")),
+        "z_t": ("keeping_gate", "{z:g}", ControlLight("z")),
+    },
+    when={"cell": ("gru",), "gates_gru": (("z",),)},
+)

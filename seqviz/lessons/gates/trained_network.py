@@ -107,7 +107,7 @@ def card_line(name: str, show: Show) -> str:
     value, counts = card.alone or card.value, card.five_gram_alone or card.five_gram or 0
     verdict = show.words("note.card_worse" if value > counts else "note.card_better")
     return show.words("note.card_characters", card=card, value=value, five_gram=counts,
-                      verdict=verdict)  # fmt: skip
+                      choices=2**value, verdict=verdict)  # fmt: skip
 
 
 def show_answer(name: str, observed: observation.Observation, show: Show) -> None:
@@ -122,7 +122,9 @@ def show_answer(name: str, observed: observation.Observation, show: Show) -> Non
         show.readout(name, observed.answer_at_end, caption=show.words("metric.answer.at_end"))
 
 
-def draw_passage(observed: observation.Observation, unit: int, step: int, show: Show) -> None:
+def draw_passage(
+    observed: observation.Observation, unit: int, step: int | None, show: Show
+) -> None:
     """Show the text, colored by the chosen unit's value at each symbol."""
     gap = "" if observed.kind == "characters" else " "
     show.passage(
@@ -223,10 +225,13 @@ def meaning(p: MeaningParams, show: Show) -> None:
     name = f"characters_{p.cell}"
     result = show.run(gates.search, name, p.found_on, p.scored_on, symbol, p.feature)
     show.figure(found_and_scored, result)
+    for name, one_text in (("first_text", result.first), ("second_text", result.second)):
+        show.note(name, symbol=symbol, unit=result.unit)
+        draw_passage(one_text, result.unit, None, show)
     show.readouts(result, "r_found", "by_chance", "r_scored", "alone_by_chance")
     show.note(f"meaning.{result.verdict}", search=result, units=len(result.correlation))
     for one_text in (result.first, result.second):
-        say_what_was_cut(one_text, show)
+        say_what_was_cut(one_text, show, marked=True)
 
 
 @dataclass(frozen=True)

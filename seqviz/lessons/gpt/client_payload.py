@@ -25,7 +25,7 @@ ROUNDING = 1e-9  # tolerance of probabilities under two orders of the same filte
 _ALL = Chain(1.000001, temperature=0.9, top_k=3, top_p=0.999, min_p=1e-6, typical=0.999999)
 _SAID = ("token", "u", "low", "high", "filters", "kept", "cut", "entropy", "before", "apart")
 _ALT = ("first", "before", "after", "kept", "cut", "u", "low", "high")
-_WORDS = ("note.scores", "note.scores_none", "note.order", "note.order_same")
+_WORDS = ("note.scores", "note.scores_kept", "note.scores_none", "note.order", "note.order_same")
 
 
 def scores_sent(p: Any, show: Show) -> dict[str, Any]:

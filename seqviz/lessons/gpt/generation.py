@@ -204,7 +204,7 @@ def shots(p: ShotsParams, show: Show) -> None:
     if p.view == "vectors":
         return say_vectors(p, show)
     accuracy = show.job(few_shots, model=DECODER, so_far=(trials_so_far,))
-    show.figure(shots_by_amount, accuracy)
+    show.figure(shots_by_amount, accuracy, p.condition)
     words = {"condition": show.option("condition", p.condition)}
     metrics = ("without", "behind", "form_without", "form_behind")
     show.facts(accuracy.compared, p.condition, note="shots", metrics=metrics, **words)

@@ -10,7 +10,7 @@ from seqviz.compute.gpt.draw import probabilities
 from seqviz.compute.gpt.filtered import filtered
 from seqviz.compute.gpt.filters import Chain, count_kept
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.lessons.framework.steps import Axis
+from seqviz.lessons.framework.steps import Axis, ControlLight
 from seqviz.lessons.gpt import generation, next_token
 from seqviz.lessons.gpt.client_payload import ANSWERS
 
@@ -83,8 +83,8 @@ lesson.question("human", "likely")
 lesson.question("again", "again", lights=[[Axis("y", None, 50)], [0], [Axis("y", 95)]])
 lesson.question("shots", "shots")
 
-lesson.step("scores", "cold", {"temperature": 0.3, "top_p": 1.0}, [1])
-lesson.step("scores", "hot", {"temperature": 1.5, "top_p": 1.0}, [1])
+lesson.step("scores", "cold", {"temperature": 0.3, "top_p": 1.0}, [1, "figure.scores_drawn"])
+lesson.step("scores", "hot", {"temperature": 1.5, "top_p": 1.0}, [1, "figure.scores_drawn"])
 lesson.step("scores", "nucleus", {"top_p": 0.5}, [0, 1])
 
 lesson.step("steps", "sampled", {"way": "sampled"}, [0, 1])
@@ -117,3 +117,37 @@ lesson.step("shots", "without", WITHOUT, [0, 1])
 lesson.step("cost", "long", {"view": "time", "written": 200}, [6])
 lesson.step("cost", "summary", {"view": "summary"}, ["figure.loss_carries", "figure.loss_mean"])
 lesson.step("cost", "sizes", {"view": "sizes"}, [0])
+
+lesson.equation(
+    "scores",
+    "[p_i] = exp([s_i]/[T]) / Σ_j exp(s_j/T)",
+    {
+        "p_i": ("token_probability", "", 1),
+        "s_i": ("token_score", "", Axis("y")),
+        "T": ("softmax_temperature", "{temperature:g}", ControlLight("temperature")),
+    },
+)
+lesson.equation(
+    "steps",
+    "[b] = −log_2 [p(y_t | y_1 … y_{t−1})]",
+    {
+        "b": ("surprise_bits", "{bits:number}", Axis("x2")),
+        "p(y_t | y_1 … y_{t−1})": ("token_probability", "", 0, ControlLight("step")),
+    },
+)
+lesson.equation(
+    "futures",
+    "[p(y | x)] = Π_t p([y_t] | x, y_1 … y_{t−1})",
+    {
+        "p(y | x)": ("text_probability", "{beam:number}", "figure.future_beam"),
+        "y_t": ("generated_token", "", ControlLight("length")),
+    },
+)
+lesson.equation(
+    "likely",
+    "[b] = −1/n Σ_t log_2 [p(y_t | y_1 … y_{t−1})]",
+    {
+        "b": ("surprise_bits", "{facts.method.mean:number}", MEANS),
+        "p(y_t | y_1 … y_{t−1})": ("token_probability", "", ControlLight("method")),
+    },
+)

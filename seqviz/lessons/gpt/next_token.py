@@ -92,7 +92,9 @@ def scores(p: ScoresParams, show: Show) -> None:
     (token,) = show.derive(pieces, DECODER, (rendered.token,), name="token")
     names = (filter_name(name, show.text) for name, _ in rendered.stages)
     filters = show.words("note.between_filters").join(names)
-    key = "note.scores" if filters else "note.scores_none"
+    key = "note.scores_none"
+    if filters:
+        key = "note.scores" if rendered.cut else "note.scores_kept"
     summary = show.words(key, token=token, filters=filters, **facts)
     show.emit(Note(summary + of_order(p, rendered, show)))
     show.target("even", rendered.n_kept <= FEW and rendered.entropy > EVEN, **facts)

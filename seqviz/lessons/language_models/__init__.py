@@ -5,6 +5,7 @@ from seqviz.lessons.language_models.lesson import (
     ladder,
     lesson,
     product,
+    sides,
     windows,
     writing,
 )

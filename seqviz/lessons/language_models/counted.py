@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from seqviz.compute.gates.encoding import END, UNKNOWN
 from seqviz.compute.language_models.ngrams import ORDER, SMOOTHINGS
 from seqviz.experiments.language_models import counting
 from seqviz.experiments.language_models.corpora import (
@@ -12,6 +15,7 @@ from seqviz.experiments.language_models.corpora import (
     MAX_CORPUS_CHARS,
     language_of,
     sentences,
+    tokens,
 )
 from seqviz.figures.language_models.unseen import continuations, follower_bars
 from seqviz.figures.language_models.word_orders import order_bits
@@ -23,6 +27,7 @@ MAX_SENTENCES = 10  # of the corpus of the target
 MIN_LOG10_RATIO = 3.0  # of two orders, to reach the target
 TEXTS = ("native", "foreign")  # of the language of the page, and of the other one
 MAX_CONTEXT_CHARS = 200
+MAX_FOLLOWERS = 15  # bars
 CONTEXTS = {"en": "the actors are", "zh": "房间很"}  # of an empty text field
 
 
@@ -58,21 +63,34 @@ def product(p: ProductParams, show: Show) -> None:
                        text=space.join(result.words))  # fmt: skip
     if len(order) > 1 and not math.isinf(facts["bits"]):
         rank = show.derive(result.rank, order[::-1], name="backwards")
-        show.note("product.named", text=space.join(result.text(rank)), bits=facts["bits"],
-                  other=float(result.totals[rank]), n=len(order))  # fmt: skip
+        listed = ", ".join(f"w{position}" for position in range(len(order), 0, -1))
+        show.note(
+            "product.named", text=space.join(result.text(rank)), other=float(result.totals[rank]),
+            listed=listed, sentence=space.join(result.words), bits=facts["bits"],
+        )  # fmt: skip
     if result.unknown:
         show.note("product.unknown", words=show.words("list.and").join(result.unknown))
+        unknown = show.derive(result.of_unknown, order, name="of_unknown")
+        if unknown.variant:
+            show.note("product.unknown_dearer", **unknown)
     if result.left_out:
         show.note("product.left_out", read=len(order), left_out=result.left_out)
     lines = sentences(text)
     show.caption(show.words("note.product.corpus", count=len(lines), corpus=" ".join(lines)))
-    few = bool(p.corpus.strip()) and len(lines) <= MAX_SENTENCES
-    show.target(
-        "apart", few and result.spread > MIN_LOG10_RATIO, spread=result.spread, count=len(lines)
-    )
+    own = len(lines) if p.corpus.strip() else 0  # the default corpus does not count
+    reached = 0 < own <= MAX_SENTENCES and result.spread > MIN_LOG10_RATIO
+    show.target("apart", reached, spread=result.spread, count=own)
 
 
 # --- counts ---------------------------------------------------------------------------------------
+
+
+def _longest(values: Mapping[str, Any]) -> float:
+    """Return the n of the longest n-gram of a user's corpus, or the largest there is."""
+    text = values["counted"]
+    if not text.strip():
+        return ORDER
+    return counting.longest(text, language_of(text), values["level"])
 
 
 @dataclass(frozen=True)
@@ -81,11 +99,12 @@ class CountsParams:
 
     view: str = view(("followers", "lower"), "followers")
     context: str = text_input("", MAX_CONTEXT_CHARS, typed=True, when=on(view="followers"))
-    n: int = slider(1, ORDER, 3, when=on(view="followers"))
-    smoothing: str = choice(SMOOTHINGS, "none", menu=True, when=on(view="followers"))
     level: str = choice(LEVELS, "words", more=True, shipped=True, when=on(view="followers"))
     counted: str = text_input("", MAX_CORPUS_CHARS, typed=True, more=True,
                               when=on(view="followers"))  # fmt: skip
+    n: int = slider(1, ORDER, 3, within=_longest, when=on(view="followers"))
+    smoothing: str = choice(SMOOTHINGS, "none", menu=True, when=on(view="followers"))
+    follower: int = slider(1, MAX_FOLLOWERS, 1, more=True, when=on(view="followers"))
     texts: str = choice(TEXTS, "native", more=True, shipped=True)
 
 
@@ -93,30 +112,57 @@ def counts(p: CountsParams, show: Show) -> None:
     language = language_chosen(p.texts, show)
     if p.view == "lower":
         return _lower(language, show)
-    impossible = show.job(counting.impossible_texts, name="impossible", language=language,
-                          level=p.level)  # fmt: skip
-    context = p.context.strip() or CONTEXTS[language]
-    cut = language_of(p.counted) if p.counted.strip() else language
+    held_out = show.job(counting.held_out_texts, name="held_out", language=language, level=p.level)
+    own = p.counted.strip()
+    cut = language_of(own) if own else language
+    space = "" if cut == "zh" or p.level == "letters" else " "
+    default = CONTEXTS[language]
+    if own:
+        default = space.join(tokens(sentences(own)[0], cut, p.level)[: p.n - 1])
+    context = p.context.strip() or default
     result = show.run(counting.followers, p.counted, context, cut, p.level, p.n, p.smoothing,
                       name="probabilities")  # fmt: skip
-    show.figure(follower_bars, result, impossible, p.n)
+    chosen = min(p.follower, len(result.symbols))
+    show.figure(follower_bars, result, held_out, p.n, chosen, picks=("", "follower"))
     facts = show.derive(result.summary, name="summary")
-    share = show.derive(impossible.at_order, p.n, name="at_order")
+    share = show.derive(held_out.at_order, p.n, name="at_order")
     show.metric("never", show.words("metric.never.value", value=facts["unseen"]))
-    show.metric("impossible", share["share"])
-    space = "" if language == "zh" or p.level == "letters" else " "
-    end = show.text("figure.followers_end")
-    read = space.join(item.replace("\n", end) for item in result.context)
-    key = facts.variant if result.context else "frequency"
-    show.note(f"counts.{key}", **facts | {"first": facts["first"].replace("\n", end)},
-              context=read, n=p.n)  # fmt: skip
+    if p.smoothing == "none":
+        show.metric("impossible", share["share"])
+    signs = {END: show.text("figure.followers_end"), UNKNOWN: show.words("list.unknown")}
+
+    def written(symbols: Sequence[str]) -> str:
+        return space.join(signs.get(item, item) for item in symbols)
+
+    read, key = written(result.context), facts.variant if result.context else "frequency"
+    show.note(f"counts.{key}", **facts | {"first": written([facts["first"]])}, context=read, n=p.n)
+    longest = show.derive(counting.longest, p.counted, cut, p.level, name="longest")
+    if longest < ORDER:
+        show.note("counts.shortened", n=longest)
     if result.context and not p.context.strip():
         show.caption(show.words("note.counts.default", context=context))
     show.note("counts.impossible", **share)
+    if p.smoothing != "none":
+        show.note("counts.smoothed")
     if p.smoothing in ("none", "add_k"):
-        return show.note(f"counts.{p.smoothing}")
-    taken = float(result.given_away.clip(0).sum())
-    return show.note("counts.lower_order", taken=taken, symbols=len(result.symbols))
+        show.note(f"counts.{p.smoothing}")
+    else:
+        taken = float(result.given_away.clip(0).sum())
+        show.note("counts.lower_order", taken=taken, symbols=len(result.symbols))
+    if p.smoothing != "none":
+        unit = show.words(f"unit.{p.level}")
+        cost = show.facts(
+            held_out.cost, p.smoothing, p.n, note="counts.held_out", n=p.n, unit=unit,
+            name=show.option("smoothing", p.smoothing),
+        )  # fmt: skip
+        show.metric("held_out", show.words("metric.held_out.value", value=cost["bits"], unit=unit))
+    ngram = (*result.context, result.symbols[chosen - 1])
+    listed = show.run(counting.counted_sentences, p.counted, ngram, cut, p.level, name="sentences")
+    if not listed.count:
+        return show.note("counts.not_listed", ngram=written(ngram))
+    show.note("counts.listed", ngram=written(ngram), times=listed.count, texts=listed.sentences,
+              listed=len(listed.listed))  # fmt: skip
+    return show.rows("counted", {"counted.text": listed.listed})
 
 
 def _lower(language: str, show: Show) -> None:

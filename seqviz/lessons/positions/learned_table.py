@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqviz.compute.positions.clocks import embedding_scale
-from seqviz.compute.positions.learned import ages, compare, spectrum
+from seqviz.compute.positions.learned import ages, compare, spectrum, updates
 from seqviz.compute.positions.learned import path as components
 from seqviz.compute.positions.offsets import similarity
 from seqviz.compute.positions.sinusoidal import encoding
@@ -17,9 +17,10 @@ from seqviz.figures.positions.tables import (
     component_path,
     early_and_late,
     power_spectrum,
+    row_updates,
     table_similarity,
 )
-from seqviz.lessons.framework.controls import choice, view
+from seqviz.lessons.framework.controls import choice, on, select_slider, view
 from seqviz.lessons.framework.model_controls import ENCODERS, MODELS
 from seqviz.lessons.framework.show import Show
 
@@ -30,8 +31,9 @@ DEFAULT = "minilm" if "minilm" in ENCODERS else next(iter(ENCODERS or MODELS))
 class LearnedParams:
     """Controls of the bench on the learned table."""
 
-    view: str = view(("similarity", "path", "spectrum", "late", "norms"), "similarity")
+    view: str = view(("similarity", "path", "spectrum", "late", "updates", "norms"), "similarity")
     model: str = choice(tuple(MODELS), DEFAULT, menu=True)
+    longest: int = select_slider((8, 16, 32, 64, 128, 256, 512), 128, when=on(view="updates"))
 
 
 def learned(p: LearnedParams, show: Show) -> None:
@@ -43,6 +45,12 @@ def learned(p: LearnedParams, show: Show) -> None:
         show.figure(component_path, method)
         first, second = [*method.explained.tolist(), 0.0][:2]
         show.note("path", first=first, second=second)
+    elif p.view == "updates":
+        rows = len(table.table)
+        lengths = show.run(positions.review_lengths, p.model, name="lengths")
+        trained = show.run(updates, lengths, rows, min(p.longest, rows), name="trained")
+        show.figure(row_updates, trained)
+        show.facts(trained.summary, note="updates")
     elif p.view == "norms":
         scale = show.run(embedding_scale, table.words, table.table, name="scale")
         show.figure(embedding_norms, scale)

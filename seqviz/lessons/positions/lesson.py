@@ -8,7 +8,7 @@ from itertools import product
 from seqviz.compute.positions import order, relative, rotary, sinusoidal
 from seqviz.compute.positions.sinusoidal import encoding
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.lessons.framework.steps import Axis, Trace
+from seqviz.lessons.framework.steps import Axis, ControlLight, Trace
 from seqviz.lessons.positions import learned_table, position_codes, score_schemes, word_order
 
 lesson = Lesson(
@@ -96,3 +96,43 @@ lesson.step("learned", "late", {**TABLE, "view": "late"}, [Trace(1, "y2"), Axis(
 HEAD = {**TABLE, "view": "maps", "layer": 0, "head": 2}
 lesson.step("encoder", "zero", {**HEAD, "variant": "zero"}, [1])
 lesson.step("encoder", "sines", {**HEAD, "variant": "sinusoidal"}, [1])
+
+lesson.equation(
+    "effect",
+    "[Δ_i] = ‖f(Π X)_{Π i} − f(X)_i‖",
+    {"Δ_i": ("output_change", "{moved_sinusoidal:number}", "figure.pos_scheme_sinusoidal")},
+    when={"view": ("moved",)},
+)
+lesson.equation(
+    "simple",
+    "[‖PE_p‖] = √(d/2)",
+    {
+        "‖PE_p‖": ("encoding", "{norm:number}", 3, Axis("y")),
+    },
+    when={"view": ("demands",)},
+)
+lesson.equation(
+    "waves",
+    "PE_{p,2i} = sin([p] / [b]^{2i/d}),  d = [d]",
+    {
+        "p": ("position", "{position}", ControlLight("position")),
+        "b": ("frequency_base", "{base:,.0f}", ControlLight("base")),
+        "d": ("model_width", "{d_model}", ControlLight("d_model")),
+    },
+)
+lesson.equation(
+    "schemes",
+    "(R_i [q])·(R_j [k]) = q·R_{j−i} k,  i − j = [o]",
+    {
+        "q": ("queries", "", 2),
+        "k": ("keys", "j = {key}", ControlLight("key"), 4),
+        "o": ("offset", "{offset}", ControlLight("offset"), Axis("x2")),
+    },
+    when={"view": ("rotary",)},
+)
+lesson.equation(
+    "schemes",
+    "q_i·k_j − [s_h] (i − j)",
+    {"s_h": ("slope", "", ControlLight("head"), 0)},
+    when={"view": ("alibi",)},
+)

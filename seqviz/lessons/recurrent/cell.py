@@ -30,6 +30,7 @@ from seqviz.figures.recurrent.wirings.graph import wiring_lit, wirings_beside
 from seqviz.figures.recurrent.wirings.step import notation_blocks, one_step, orders_apart
 from seqviz.lessons.framework.controls import (
     choice,
+    localized,
     on,
     seed,
     slider,
@@ -65,10 +66,14 @@ class StepParams:
 
     view: str = view(("step", "order", "notations"), "step")
     x: str = text_input("2 0 0 0 0 0", 100, above=True, typed=True, when=CELL)
-    one_text: str = text_input("the dog bites the man", 60, above=True, typed=True,
-                          when=on(view="order"))  # fmt: skip
-    other_text: str = text_input("the man bites the dog", 60, above=True, typed=True,
-                           when=on(view="order"))  # fmt: skip
+    one_text: str = localized(
+        text_input("the dog bites the man", 60, above=True, typed=True, when=on(view="order")),
+        zh="狗咬人",
+    )
+    other_text: str = localized(
+        text_input("the man bites the dog", 60, above=True, typed=True, when=on(view="order")),
+        zh="人咬狗",
+    )
     unrolled: int = slider(1, MAX_UNROLLED_STEPS, 6, more=True, when=on(view="step"))
     recurrent: str = text_input("0.8 -0.6; 0.6 0.8", 60, typed=True, when=CELL, more=True)
     inputs: str = text_input("1; 0", 60, typed=True, more=True, when=CELL)
@@ -226,6 +231,7 @@ def _one_wiring(p: WiringsParams, show: Show) -> None:
         f"x{_below(s)} ({number(v, 2)})" for s, v in enumerate(result.norm[output - 1], 1) if v > 0
     )
     show.note(f"wirings.{facts.variant}", y=f"y{_below(output)}", moved=moved, **facts)
+    show.note("wirings.band", y=f"y{_below(output)}")
     if len(result.backward):
         some, inputs = result.backward_read
         show.note(f"wirings.backward_{result.wiring.read}", some=some, inputs=inputs)

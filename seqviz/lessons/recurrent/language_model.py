@@ -144,7 +144,8 @@ def _perplexity(p: WritingParams, show: Show) -> None:
     facts = show.derive(trained.compared, p.tied_units, name="perplexities")
     show.metric("perplexity_tied", facts["single"])
     show.metric("perplexity_untied", facts["double"])
-    return show.note(f"writing.trained_{facts.variant}", **facts)
+    show.note(f"writing.trained_{facts.variant}", **facts)
+    return show.note("writing.trained_sizes", **facts)
 
 
 # --- readout --------------------------------------------------------------------------------------

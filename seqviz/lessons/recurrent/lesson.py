@@ -9,7 +9,7 @@ from seqviz.compute.recurrent.costs.counting import bill as count_bill
 from seqviz.compute.recurrent.wirings.influence import jacobian
 from seqviz.compute.recurrent.wirings.step import run
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.lessons.framework.steps import Axis, Cell, Trace
+from seqviz.lessons.framework.steps import Axis, Cell, ControlLight, Trace
 from seqviz.lessons.recurrent import cell, cost, lac_tagger, language_model, letter_tagging
 
 lesson = Lesson(
@@ -81,9 +81,12 @@ lesson.step("step", "forget", {"view": "step", "recurrent": "0.5 0; 0 0"}, [2])
 lesson.step("step", "order", {"view": "order"}, [0, 1])
 
 lesson.step("tagging", "ahead", {"view": "ahead", "ahead": 1}, [0])
-LETTER = {"view": "letters", "task": "spaces", "english": letter_tagging.ENGLISH, "letter": 4}
-lesson.step("tagging", "letter", LETTER, [2, 3])
-lesson.step("tagging", "chinese", {"view": "errors", "task": "words"}, [0])
+LETTER = {"view": "letters", "letter": 4}
+ENGLISH = {**LETTER, "task": "spaces", "english": letter_tagging.ENGLISH}
+CHINESE = {**LETTER, "task": "words", "chinese": letter_tagging.CHINESE}
+lesson.step("tagging", "letter", ENGLISH, [2, 3], zh=CHINESE)
+OTHER = {"view": "errors", "task": "words"}
+lesson.step("tagging", "language", OTHER, [0], zh={**OTHER, "task": "spaces"})
 
 lesson.step("bill", "time", {"view": "time", "n_steps": 512}, [1, 3])
 lesson.step("bill", "many", {"view": "time", "n_steps": 512, "at_once": "many"}, [1, 3])
@@ -106,3 +109,93 @@ GOOD = {"view": "path", "review": language_model.REVIEW, "without": 5}
 lesson.step("readout", "word", GOOD, BOTH_REVIEWS)
 lesson.step("readout", "pads", {"view": "padding", "pad_as": "unknown", "pads": 40}, [1, 5, 6])
 lesson.step("readout", "mean", {"view": "readouts"}, [0])
+
+lesson.equation(
+    "wirings",
+    "[h_t] = f([x_t], h_{t−1}),  [y_t] = g(h_t)",
+    {
+        "h_t": ("hidden_state", "", ControlLight("layers"), "figure.wiring_box_h"),
+        "x_t": ("input", "", Axis("x")),
+        "y_t": ("answer", "t = {output}", ControlLight("output"), Axis("y")),
+    },
+    when={"view": ("one",), "origin": ("own",), "backward": (False,)},
+)
+lesson.equation(
+    "wirings",
+    "[h⃗_t] = f([x_t], h⃗_{t−1}),  [h⃖_t] = f(x_t, h⃖_{t+1}),  [y_t] = g(h⃗_t, h⃖_t)",
+    {
+        "h⃗_t": ("hidden_state", "", "figure.wiring_box_h"),
+        "x_t": ("input", "", Axis("x")),
+        "h⃖_t": ("hidden_state", "", ControlLight("backward"), "figure.wiring_box_h"),
+        "y_t": ("answer", "t = {output}", ControlLight("output"), Axis("y")),
+    },
+    when={"view": ("one",), "origin": ("own",), "backward": (True,)},
+)
+lesson.equation(
+    "step",
+    "[h_t] = tanh([a_t]),  a_t = [W_h] h_{t−1} + [W_x] [x_t] + [b]",
+    {
+        "h_t": ("hidden_state", "{state_of:number}", 2, ControlLight("moment")),
+        "a_t": ("pre_activation", "{sum_of:number}", 0),
+        "W_h": ("recurrent_weights", "", ControlLight("recurrent")),
+        "W_x": ("input_weights", "", ControlLight("inputs")),
+        "x_t": ("input", "", ControlLight("x"), 3),
+        "b": ("bias", "", ControlLight("bias")),
+    },
+    when={"view": ("step",)},
+)
+WRONG = {
+    "h⃗_t": ("hidden_state", "d = {bi_units}", Axis("x", 2.5, 3.5)),
+    "h⃖_t": ("hidden_state", "d = {bi_units}", Axis("x", 2.5, 3.5)),
+    "y_t": ("answer", "", Axis("y")),
+}
+lesson.equation("tagging", "[y_t] = g([h⃗_t], [h⃖_t])", WRONG, when={"view": ("errors",)})
+lesson.equation(
+    "tagging",
+    "[J] = −Σ_t ln [p_t]",
+    {
+        "J": ("loss", "{sum_bi:number}", 3),
+        "p_t": ("token_probability", "", Axis("y2"), ControlLight("letter")),
+    },
+    when={"view": ("letters",)},
+)
+lesson.equation(
+    "tagging",
+    "[y_t] = g(h⃗_t, h⃖_{t..t+k}),  k = [k]",
+    {
+        "y_t": ("answer", "", Axis("y")),
+        "k": ("steps_ahead", "{ahead}", ControlLight("ahead"), Axis("x")),
+    },
+    when={"view": ("ahead",)},
+)
+lesson.equation(
+    "bill",
+    "[N] = [D] (d ([m] + [d] + 2) + ([L] − 1) d (D d + d + 2))",
+    {
+        "N": ("parameters", "{rnn:,}", 0),
+        "D": ("directions", "{n_directions}", ControlLight("n_directions")),
+        "L": ("layers", "{n_layers}", ControlLight("n_layers")),
+        "d": ("units", "{n_hidden}", ControlLight("n_hidden")),
+        "m": ("numbers_in", "{n_inputs}", ControlLight("n_inputs")),
+    },
+    when={"view": ("length",), "n_biases": ("two",)},
+)
+lesson.equation(
+    "bill",
+    "[h_t] = f([x_t], h_{t−1}),  t = 1, …, [T]",
+    {
+        "h_t": ("hidden_state", "", Axis("y")),
+        "x_t": ("input", "", ControlLight("at_once")),
+        "T": ("steps", "{n_steps}", ControlLight("n_steps"), Axis("x")),
+    },
+    when={"view": ("time",)},
+)
+lesson.equation(
+    "bill",
+    "[J] = −Σ_t log_2 [p_t]",
+    {
+        "J": ("loss", "{bits:number}", 0),
+        "p_t": ("token_probability", "", Axis("y")),
+    },
+    when={"view": ("terms",)},
+)

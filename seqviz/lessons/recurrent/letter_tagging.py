@@ -33,6 +33,7 @@ from seqviz.figures.recurrent.tagging.letters import (
 )
 from seqviz.lessons.framework.controls import (
     choice,
+    localized,
     on,
     seed,
     select_slider,
@@ -59,7 +60,7 @@ class TaggingParams:
     """Controls of the bench on taggers with one direction, two layers or two directions."""
 
     view: str = view(("errors", "ahead", "letters"), "errors")
-    task: str = choice(TASKS, "spaces", shipped=True)
+    task: str = localized(choice(TASKS, "spaces", shipped=True), zh="words")
     joined: str = choice(JOINED, "bi", shipped=True, more=True, when=on(view="errors"))
     english: str = text_input(ENGLISH, 100, above=True, typed=True,
                             when=on(view="letters", task="spaces"))  # fmt: skip

@@ -9,7 +9,7 @@ from seqviz.compute.text.tokenization.merges import learn
 from seqviz.compute.text.vectors.windows import training_pairs
 from seqviz.compute.text.windows.cutting import count_windows
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.lessons.framework.steps import Trace
+from seqviz.lessons.framework.steps import Axis, ControlLight, Trace
 from seqviz.lessons.text import tokenization, training_windows, vectors
 
 lesson = Lesson("text", code=(learn,), core=("cutters", "merges", "ids", "map"))
@@ -104,3 +104,61 @@ CARRIED = ("figure.carried_sequential", "figure.carried_random", "figure.carried
 lesson.step("windows", "carried", {"view": "memory", "length": 10}, CARRIED)
 lesson.step("windows", "longer", {"view": "memory", "length": 100}, CARRIED)
 lesson.step("windows", "counted", COUNTED, ["figure.counted_held"])
+
+lesson.equation(
+    "cutters",
+    "[r] = [n]/[N]",
+    {
+        "r": ("tokens_per_character", "{each:number}", ControlLight("strip")),
+        "n": ("text_tokens", "{count:,}", ControlLight("strip")),
+        "N": ("text_characters", "{characters:,}", ControlLight("text")),
+    },
+    when={"view": ("strips",)},
+)
+lesson.equation(
+    "merges",
+    "[c] ← [ab],  [N] = max N(ab)",
+    {
+        "c": ("merged_symbol", "{symbol}", ControlLight("merges")),
+        "ab": ("merged_pair", "{pair}", 0),
+        "N": ("pair_count", "{count:,}", Axis("x")),
+    },
+    when={"view": ("frequent",)},
+)
+lesson.equation(
+    "ids",
+    "[cos(u, v)] = u·v / (‖u‖ ‖v‖)",
+    {"cos(u, v)": ("cosine", "{ids:number}", Axis("x2"), ControlLight("permuted"))},
+    when={"view": ("permute",)},
+)
+lesson.equation(
+    "map",
+    "[x] = ([v_w] − [v_a])·(v_b − v_a) / ‖v_b − v_a‖^2",
+    {
+        "x": ("map_coordinate", "{x:number}", Axis("x")),
+        "v_w": ("word_vector", "{word}", 0),
+        "v_a": ("word_vector", "", ControlLight("across")),
+    },
+    when={"view": ("map",), "projection": ("axes",)},
+)
+lesson.equation(
+    "map",
+    "[cos(u, v)] = [u]·[v] / (‖u‖ ‖v‖)",
+    {
+        "cos(u, v)": ("cosine", "{top:number}", Axis("x")),
+        "u": ("word_vector", "{word}", ControlLight("asked")),
+        "v": ("word_vector", "", Axis("y")),
+    },
+    when={"view": ("near",)},
+)
+lesson.equation(
+    "map",
+    "[v] ≈ [v_a] − [v_b] + [v_c]",
+    {
+        "v": ("word_vector", "{left_out}", Axis("y")),
+        "v_a": ("word_vector", "{a}", ControlLight("question")),
+        "v_b": ("word_vector", "{b}", ControlLight("question")),
+        "v_c": ("word_vector", "{c}", ControlLight("question")),
+    },
+    when={"view": ("analogy",)},
+)

@@ -32,6 +32,7 @@ from seqviz.figures.text.vectors.neighbors import (
 from seqviz.figures.text.vectors.reading import senses_by_layer, word_by_layer
 from seqviz.lessons.framework.controls import (
     choice,
+    localized,
     on,
     seed,
     slider,
@@ -187,8 +188,14 @@ class NeighborsParams:
 
     view: str = view(("words", "list", "pairs"), "words")
     looked_up: str = text_input("action", 40, above=True, when=on(view="words"))
-    line: str = text_input("the dog bites the man", 200, above=True, when=on(view="pairs"))
-    reordered: str = text_input("the man bites the dog", 200, above=True, when=on(view="pairs"))
+    line: str = localized(
+        text_input("the dog bites the man", 200, above=True, when=on(view="pairs")),
+        zh="小狗咬了路人",
+    )
+    reordered: str = localized(
+        text_input("the man bites the dog", 200, above=True, when=on(view="pairs")),
+        zh="路人咬了小狗",
+    )
     method: str = choice((*METHODS, "cbow"), "svd", when=on(view="words"))
     narrow: int = stops((1, 2, 3, 5), 2, when=on(view="words"), more=True)
     wide: int = stops((5, 10, 20), 10, when=on(view="words"), more=True)

@@ -9,11 +9,30 @@ import numpy as np
 from seqviz.compute.transformer import masking, normalization
 from seqviz.experiments.transformer import functional
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.lessons.framework.steps import Cell, Trace
+from seqviz.lessons.framework.navigator import Navigator
+from seqviz.lessons.framework.steps import Axis, Cell, ControlLight, Trace
 from seqviz.lessons.transformer import block, interpretability, stream_map
 
 lesson = Lesson(
-    "transformer", code=(functional.forward,), core=("stream", "steps", "account", "remove")
+    "transformer",
+    code=(functional.forward,),
+    core=("stream", "steps", "account", "remove"),
+    navigator=Navigator(
+        "stream",
+        ("embed", "norm", "attention", "add", "norm", "mlp", "add", "norm", "unembed"),
+        {
+            "steps": ("norm", "attention", "add", "mlp"),
+            "account": ("embed", "attention", "mlp"),
+            "remove": ("attention", "mlp"),
+            "norms": ("norm",),
+            "masks": ("attention",),
+            "pair": ("attention",),
+            "lens": ("unembed",),
+            "induction": ("attention",),
+            "depths": ("add",),
+            "bill": ("attention", "mlp"),
+        },
+    ),
 )
 
 stream = lesson.bench("stream", stream_map.StreamParams)(stream_map.stream)
@@ -126,3 +145,46 @@ lesson.step("depths", "signal", {"view": "signal"}, [3, 5, 7])
 
 lesson.step("bill", "operations", {"view": "operations", "tokens": 4096}, [0, 2])
 lesson.step("bill", "cache", {"view": "cache", "tokens": 4096}, [2, 3])
+
+lesson.equation(
+    "stream",
+    "[x_{ℓ+1}] = [x_ℓ] + [a_ℓ] + [m_ℓ]",
+    {
+        "x_{ℓ+1}": ("stream", "", 1),
+        "x_ℓ": ("stream", "ℓ = {block}", ControlLight("block")),
+        "a_ℓ": ("attention_output", "", ControlLight("component")),
+        "m_ℓ": ("mlp_output", "", ControlLight("component")),
+    },
+    when={"view": ("decoder",)},
+)
+lesson.equation(
+    "steps",
+    "[x′] = norm(x_ℓ + [a_ℓ]),  [x_{ℓ+1}] = norm(x′ + [m_ℓ])",
+    {
+        "x′": ("middle_stream", "", ControlLight("step"), ControlLight("layer")),
+        "a_ℓ": ("attention_output", "d_k = {each}", ControlLight("split")),
+        "x_{ℓ+1}": ("stream", "", ControlLight("step"), ControlLight("layer")),
+        "m_ℓ": ("mlp_output", "d = {hidden}", ControlLight("hidden")),
+    },
+)
+lesson.equation(
+    "account",
+    "[z_t] = [e_t] + [Σ_ℓ a_ℓ] + [Σ_ℓ m_ℓ]",
+    {
+        "z_t": ("token_logit", "{logit:number}", Axis("y")),
+        "e_t": ("embedding_logit", "{embedding:number}", 0),
+        "Σ_ℓ a_ℓ": ("attention_output", "{attention:number}", 1),
+        "Σ_ℓ m_ℓ": ("mlp_output", "{mlp:number}", 2),
+    },
+    when={"view": ("own",)},
+)
+lesson.equation(
+    "remove",
+    "[D] = Σ_i [p_i] log_2(p_i/[q_i])",
+    {
+        "D": ("divergence", "{worst:number}", Axis("y")),
+        "p_i": ("token_probability", "{before}", 0),
+        "q_i": ("changed_probability", "{after}", ControlLight("change")),
+    },
+    when={"view": ("own",)},
+)

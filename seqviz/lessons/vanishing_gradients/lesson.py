@@ -7,7 +7,7 @@ from itertools import product
 from seqviz.compute import vanishing_gradients
 from seqviz.compute.vanishing_gradients import GradientExperiment
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.lessons.framework.steps import Axis, Cell, Trace
+from seqviz.lessons.framework.steps import Axis, Cell, ControlLight, Trace
 from seqviz.lessons.vanishing_gradients import error_reach, gated_cells, gradient_paths, truncation
 
 lesson = Lesson(
@@ -110,3 +110,48 @@ lesson.step("pairs", "gru", {"cell": "gru"}, [2])
 BOTH_DESCENTS = (Trace("figure.descent_free", "y"), Trace("figure.descent_clipped", "y"))
 lesson.step("cut", "random", {"view": "random"}, ["figure.draws_random", 2])
 lesson.step("cut", "cliff", {"view": "cliff"}, BOTH_DESCENTS)
+
+lesson.equation(
+    "race",
+    "[c_t] = [f_t] ⊙ c_{t−1} + …,  f_t = σ(W x_t + U h_{t−1} + [b])",
+    {
+        "c_t": ("cell_state", "", LSTM),
+        "f_t": ("forget_gate", "", LSTM),
+        "b": ("bias", "{bias:g}", ControlLight("bias")),
+    },
+    when={"view": ("course",), "task": ("first",)},  # no run of the other task is shipped
+)
+lesson.equation(
+    "race",
+    "‖∂J/∂[h_t]‖ → 0,  L = [L]",
+    {
+        "h_t": ("hidden_state", "", RNN),
+        "L": ("steps", "", Axis("x")),
+    },
+    when={"view": ("ladder",)},
+)
+lesson.equation(
+    "reach",
+    "‖∂J/∂[h_t]‖ ≤ [σ_{max}]^{T−t} ‖∂J/∂h_T‖,  T = [T]",
+    {
+        "h_t": ("hidden_state", "", Axis("y")),
+        "σ_{max}": (
+            "singular_value",
+            "{sigma_max:number}",
+            ControlLight("gain"),
+            ControlLight("init"),
+        ),
+        "T": ("steps", "{steps}", ControlLight("steps"), Axis("x")),
+    },
+    when={"loss": ("last",)},
+)
+lesson.equation(
+    "gates",
+    "[∂h_t/∂h_{t−1}] = I − [D_u] (I − [D_r] [W_h])",
+    {
+        "∂h_t/∂h_{t−1}": ("hidden_to_hidden_gated", "ρ = {gru_radius:number}", GATED),
+        "D_u": ("update_diagonal", "{update:g}", ControlLight("update")),
+        "D_r": ("reset_diagonal", "{reset:g}", ControlLight("reset")),
+        "W_h": ("recurrent_weights", "ρ = {rnn_radius:number}", PLAIN),
+    },
+)

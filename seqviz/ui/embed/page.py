@@ -18,9 +18,13 @@ from seqviz.ui.server.static_files import address, base, upright_font
 SCRIPTS = (
     "embed/embed.js", "components/native_controls.js", "bench/chart.js", "bench/live.js",
     "bench/repaint.js", "bench/drag_overlay.js", "bench/viewport.js", "bench/responsive_panels.js",
+    "bench/equation.js", "bench/step_lights.js",
     "components/slider.js", "components/sortable.js",
 )  # fmt: skip
-STYLES = ("components/slider.css", "components/native_controls.css", "embed/embed.css")
+STYLES = (
+    "components/slider.css", "components/native_controls.css", "bench/equation.css",
+    "embed/embed.css",
+)  # fmt: skip
 _PAGE = """<!doctype html>
 <html lang="{lang}" data-theme="{theme}" data-present="{present}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

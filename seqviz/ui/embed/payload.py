@@ -80,6 +80,7 @@ def run_embed(
         controls = describe_controls(
             embed_request.bench_parameters, words, f"{bench.prefix}.", markdown.inline
         )
+    visible = output.items or host.items  # what came before an error is at the host only
     payload = {
         "bench": bench.prefix,
         "query": {**embed_request.shared, **embed_request.view_parameters},
@@ -90,8 +91,8 @@ def run_embed(
         "problem": markdown.html(problem) if problem else "",
         "loading": loading,
         "missing": text("frame.no_library"),
-        **items.figure_payload(host.items, vars(bench.declaration())),
-        **items.note_payload(host.items, output, words),
+        **items.figure_payload(visible, vars(bench.declaration())),
+        **items.note_payload(visible, output, words),
     }
     return EmbedPayload(payload, live, host.is_cacheable and not embed_request.typed)
 

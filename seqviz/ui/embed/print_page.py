@@ -64,7 +64,7 @@ def page(origin: str, color: bool, embed_request: EmbedRequest, embed_payload: E
     if "figure" in payload:
         rendered["figure"] = _on_paper(read(payload["figure"]), color).to_json()
     own = ["figures/sinusoid.css"] if "component" in payload else []
-    css = ["components/slider.css", "embed/embed.css", *own]
+    css = ["components/slider.css", "bench/equation.css", "embed/embed.css", *own]
     query = (
         dict(embed_request.shared)
         | dict(embed_request.view_parameters)

@@ -114,10 +114,10 @@ def parse_request(
         lang: language code.
         dark: the browser prefers a dark theme.
     """
-    params = _params(bench, {**query, **typed})
+    params = _params(bench, {**query, **typed}, lang)
     link: dict[str, str] = {}
     for prefix, values in params.items():
-        link |= controls.permalink(prefix, values)
+        link |= controls.permalink(prefix, values, lang)
     theme = query.get("theme", "")
     theme = theme if theme in THEMES else ""
     return EmbedRequest(
@@ -127,7 +127,7 @@ def parse_request(
     )  # fmt: skip
 
 
-def _params(bench: Bench, given: Mapping[str, str]) -> dict[str, Any]:
+def _params(bench: Bench, given: Mapping[str, str], lang: str) -> dict[str, Any]:
     """Return parameters by prefix, in the order of dependency."""
     lesson = bench.lesson
     result: dict[str, Any] = {}
@@ -138,7 +138,7 @@ def _params(bench: Bench, given: Mapping[str, str]) -> dict[str, Any]:
         }
         with lesson.read_by(partial(_already, result, bench)):
             declaration = lesson.benches[name].declaration
-            result[lesson.prefix(name)] = controls.parse_params(declaration, part, link=True)
+            result[lesson.prefix(name)] = controls.parse_params(declaration, part, True, lang)
     return result
 
 

@@ -98,7 +98,7 @@ def live_descriptor(
     for prefix, values in params.items():
         texts = _text_names(type(values))
         session.texts[prefix] = {name: getattr(values, name) for name in texts}
-        link = controls.permalink(prefix, values)
+        link = controls.permalink(prefix, values, lang)
         own |= {key: link.pop(key) for key in (f"{prefix}.{name}" for name in texts) if key in link}
         query |= link
     if own:  # the URL changes with the text but does not reveal it
@@ -111,9 +111,17 @@ def live_descriptor(
         "query": query,
         "values": moved,
         "typed": list(typed),
+        "limits": _text_limits(bench),
         "token": session.token,
         **({"client_renderer": _client_renderer(bench)} if bench.answers else {}),
     }
+
+
+def _text_limits(bench: Bench) -> dict[str, int]:
+    """Return the longest text of each field of a bench."""
+    fields = controls.controls(bench.declaration)
+    limits = {name: part.limit for name, part in fields if isinstance(part, controls.TextInput)}
+    return {f"{bench.prefix}.{name}": limit for name, limit in limits.items()}
 
 
 def _client_renderer(bench: Bench) -> dict[str, Any]:
@@ -257,7 +265,7 @@ def client_payload(bench: Bench, name: str, query: Mapping[str, str], session: S
     """
     view, values = _parse_query(bench, query, session)
     needs = bench.answers.needs if bench.answers else ()
-    values = {key: value for key, value in values.items() if key in needs}
+    values = {key: value for key, value in values.items() if key in (*needs, controls.DEFAULTS)}
     host = LiveHost(session=session, prefix=bench.prefix)
 
     def build() -> bytes:

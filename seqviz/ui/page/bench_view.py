@@ -21,7 +21,9 @@ from seqviz.ui.page.spreadsheet import no_formula
 from seqviz.ui.render.clicks import apply_browser_values, on_pick
 
 ICONS = {"hint": ":material/arrow_forward:"}
+MAX_METRICS = 2  # in sight; more of them are in a fold
 _WHOLE = 8  # rows; a longer table scrolls
+_ROOM = 640  # pixels beside the controls; cells of a wider table are wrapped
 
 
 def _widths(columns: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
@@ -50,11 +52,14 @@ class BenchView:
         readouts: row of metrics.
         declaration: controls of the bench.
         style: of its figures.
-        below: container under the figure, for the footer.
+        equation: container under the figure, for its equation.
+        below: container under that, for the footer.
         live: descriptor of live requests (`live_descriptor`).
         displayed: the item of the figure, with its provenance.
         saying: container of the next sentence.
         n_sentences: number of such containers.
+        folded_metrics: container of the metrics after the first `MAX_METRICS`.
+        n_metrics: number of metrics.
     """
 
     prefix: str
@@ -64,11 +69,14 @@ class BenchView:
     readouts: Any
     declaration: type[Any]
     style: Style = field(default_factory=Style)
+    equation: Any = None
     below: Any = None
     live: Mapping[str, Any] | None = None
     displayed: items.Chart | items.ClientComponent | None = None
     saying: Any = None
     n_sentences: int = 0
+    folded_metrics: Any = None
+    n_metrics: int = 0
 
     @property
     def text(self) -> Text:
@@ -77,19 +85,29 @@ class BenchView:
 
     def emit(self, item: items.Item) -> None:
         """Render an item where it belongs."""
-        if not isinstance(item, items.Metric | items.Note | items.ColoredText):
+        if not isinstance(item, items.Metric | items.Note | items.ColoredText | items.EquationLine):
             self.saying = None
-        with self.readouts if isinstance(item, items.Metric) else self.stage:
+        with self._metrics() if isinstance(item, items.Metric) else self.stage:
             self._put(item)
+
+    def _metrics(self) -> Any:
+        """Return the container of the next metric: the row, then a fold in it."""
+        self.n_metrics += 1
+        if self.n_metrics <= MAX_METRICS:
+            return self.readouts
+        if self.folded_metrics is None:
+            label, key = self.text("frame.more_numbers"), f"{self.prefix}.more-numbers"
+            self.folded_metrics = self.readouts.expander(label, key=key)
+        return self.folded_metrics
 
     def _put(self, item: items.Item) -> None:
         match item:
             case items.Chart():
                 self.chart(item.figure, item.clicks)
-                self.below, self.displayed = st.container(), item
+                self._put_below(item)
             case items.ClientComponent():
                 self._live(item)
-                self.below, self.displayed = st.container(), item
+                self._put_below(item)
             case items.Metric():
                 st.metric(
                     item.label,
@@ -101,6 +119,8 @@ class BenchView:
                     border=True,
                     height="stretch",
                 )
+            case items.EquationLine():
+                self.equation.html(item.html)
             case items.Note() | items.ColoredText():
                 self._say(item)
             case items.Hidden():
@@ -108,15 +128,13 @@ class BenchView:
             case items.FramedPage():
                 st.iframe(item.html, height=item.height, alt=item.alt)
             case items.Table():
-                columns = {key: [no_formula(cell) for cell in column]
-                           for key, column in item.columns.items()}  # fmt: skip
-                key = f"{self.prefix}.{item.name}"
-                count = max(map(len, columns.values()), default=0)
-                tall = 38 + 35 * count if count <= _WHOLE else 260
-                st.dataframe(columns, key=key, hide_index=True, height=tall,
-                             column_config=_widths(columns))  # fmt: skip
+                self._table(item)
             case items.TokenPicker():
                 self._pieces(item)
+            case items.Game():
+                report = partial(apply_browser_values, self.prefix, self.declaration)
+                draw = components.GAMES[item.component]
+                draw(f"{self.prefix}.{item.component}", dict(item.values), item.words, report)
             case items.Download():
                 st.download_button(
                     item.label,
@@ -128,6 +146,27 @@ class BenchView:
                     type="tertiary",
                     icon=":material/download:",
                 )
+
+    def _table(self, item: items.Table) -> None:
+        """Render a table, with the cells of a short one wrapped where its rows do not fit."""
+        widths = _widths(item.columns)
+        count = max(map(len, item.columns.values()), default=0)
+        if count <= _WHOLE and sum(column["width"] for column in widths.values()) > _ROOM:
+            cells = {name: [escape_markdown(str(cell)) for cell in column]
+                     for name, column in item.columns.items()}  # fmt: skip
+            st.table(cells, hide_index=True)
+            return
+        columns = {name: [no_formula(cell) for cell in column]
+                   for name, column in item.columns.items()}  # fmt: skip
+        st.dataframe(columns, key=f"{self.prefix}.{item.name}", hide_index=True,
+                     height=38 + 35 * count if count <= _WHOLE else 260,
+                     column_config=widths)  # fmt: skip
+
+    def _put_below(self, item: items.Chart | items.ClientComponent) -> None:
+        """Make room under a figure: the equation of its run comes last, and stands first."""
+        if self.equation is None:
+            self.equation = st.container(key=f"{self.prefix}.equation")
+        self.below, self.displayed = st.container(), item
 
     def chart(
         self, picture: items.RenderedFigure, clicks: items.ClickBindings | None = None

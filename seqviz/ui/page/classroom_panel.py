@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
@@ -17,7 +18,7 @@ from seqviz.core.i18n import Text
 from seqviz.lessons.framework.lesson import Bench
 from seqviz.plotting.style import Style
 from seqviz.ui.page import components
-from seqviz.ui.render.share_link import link_and_code
+from seqviz.ui.render.share_link import in_network, link_and_code, svg_code
 
 KEY, KEPT = "room", "_room"  # query parameter; key in the session state
 
@@ -28,12 +29,13 @@ def code() -> str:
     return str(st.session_state.get(KEPT) or (codes.read(request) if request else ""))
 
 
-def room_chip(text: Text, slug: str) -> None:
+def room_chip(text: Text, slug: str, address: str) -> None:
     """Show the room's chip and keep its code in the URL of every page.
 
     Args:
         text: translations.
         slug: of the page.
+        address: URL of the page without parameters.
     """
     if not (result := code()):
         return
@@ -42,7 +44,8 @@ def room_chip(text: Text, slug: str) -> None:
         st.query_params[KEY] = result
     payload = words(text, lessons=True)
     lesson = slug if slug in payload["lessons"] else ""
-    components.room("in_room", result, lesson, payload, lambda: _go(""))
+    host = urlsplit(in_network(address) or "").netloc
+    components.room("in_room", result, lesson, payload, host, lambda: _go(""))
 
 
 def join_panel(text: Text) -> None:
@@ -55,6 +58,26 @@ def invite_panel(text: Text, code: str, address: str) -> None:
     st.markdown(f"## {codes.format_code(code)}")
     st.caption(text("room.others"))
     link_and_code(text, address)
+
+
+def invitation(text: Text, code: str, address: str) -> None:
+    """Show how others come into the room, for the title of a lesson in presenter mode.
+
+    It is empty where only this machine reaches the app.
+
+    Args:
+        text: translations.
+        code: of the room.
+        address: URL of the page without parameters.
+    """
+    if not (shared := in_network(address)):
+        return
+    parts = urlsplit(shared)
+    home = urlunsplit((parts.scheme, parts.netloc, parts.path.rpartition("/")[0] + "/", "", ""))
+    link = f"{home}?{urlencode({KEY: code})}"
+    with st.container(key="invitation"):
+        st.image(svg_code(f"{link}&lang={text.lang}"), width="stretch", alt=text("frame.qr_code"))
+        st.caption(link.partition("://")[2])
 
 
 def vote(text: Text, key: str, options: Sequence[str], right: int) -> None:

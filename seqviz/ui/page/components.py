@@ -172,7 +172,12 @@ def chart(
 
 
 def room(
-    key: str, code: str, lesson: str, words: Mapping[str, Any], on_leave: Callable[[], None]
+    key: str,
+    code: str,
+    lesson: str,
+    words: Mapping[str, Any],
+    address: str,
+    on_leave: Callable[[], None],
 ) -> None:
     """Show the chip of a room and take part in it (`classroom/room.js`).
 
@@ -181,9 +186,10 @@ def room(
         code: of the room.
         lesson: slug of the page, empty at home.
         words: labels, see the script.
+        address: host of the app as other devices reach it; empty if they do not.
         on_leave: called before the next run when the reader leaves the room.
     """
-    payload = _plain(code=code, lesson=lesson, words=dict(words))
+    payload = _plain(code=code, lesson=lesson, words=dict(words), address=address)
     _component("classroom/room", '<div class="seqviz-room" role="status"></div>', "classroom/room")(
         key=key, data=payload, on_leave_change=on_leave, height=0
     )
@@ -442,6 +448,24 @@ def pins(key: str, data: Mapping[str, Any], on_pins: Callable[[object], None]) -
     )
 
 
+def replay(key: str, bench: str, words: Mapping[str, str]) -> None:
+    """Show the buttons that play a training again (`bench/replay.js`).
+
+    Args:
+        key: of the component.
+        bench: its prefix.
+        words: names of the buttons.
+    """
+    html = (
+        '<div class="seqviz-replay"><button type="button" class="play"></button>'
+        '<button type="button" class="back">‹</button><input type="range" min="0">'
+        '<button type="button" class="next">›</button><output></output></div>'
+    )
+    _component("bench/replay", html, "bench/replay")(
+        key=key, data=_plain(bench=bench, words=dict(words)), height="content"
+    )
+
+
 def drag_commit(
     key: str, bench: str, signature: str | None, on_rest: Callable[[Mapping[str, Any]], None]
 ) -> None:
@@ -478,8 +502,37 @@ def _commits(bench: str) -> int:
     return int(st.session_state.get(f"_{bench}.n_commits", 0))
 
 
-# Client components by the name that a bench uses.
+def guessing(
+    key: str,
+    values: Mapping[str, Any],
+    words: Mapping[str, str],
+    on_change: Callable[[Mapping[str, Any]], None],
+) -> None:
+    """Let the reader guess a sentence character by character (`bench/guessing.js`).
+
+    Args:
+        key: of the component.
+        values: the sentence with its number, the keys, and the record of a finished game or "".
+        words: its labels.
+        on_change: called with the record before the next run when the sentence is complete.
+    """
+
+    def finished() -> None:
+        payload = event_value(key, "played")
+        if isinstance(payload, Mapping) and isinstance(payload.get("record"), str):
+            on_change({"played": payload["record"]})
+
+    _component("bench/guessing", '<div class="seqviz-guessing"></div>', "bench/guessing")(
+        key=key,
+        data=_plain(values=dict(values), words=dict(words)),
+        height="content",
+        on_played_change=finished,
+    )
+
+
+# Client components by the name that a bench uses: of figures, and of games.
 IN_BROWSER = {"sinusoid": sinusoid}
+GAMES = {"guessing": guessing}
 
 
 _HOME_BENCH = """<section class="seqviz-home-bench"><h2 class="name"></h2>

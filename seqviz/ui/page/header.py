@@ -14,14 +14,13 @@ from seqviz.core import settings
 from seqviz.core.i18n import LANGUAGES, Text
 from seqviz.models import device, placement, pretrained
 from seqviz.ui.page import classroom_panel, components, course, glossary, navigation
+from seqviz.ui.page.widgets import KEPT_LANGUAGE
 from seqviz.ui.render import css
 from seqviz.ui.render.share_link import frame_of, link_and_code
 from seqviz.ui.streamlit_patches.navigation import went_back
 
 MAX_ADDRESS_CHARS = 2000  # of a URL without its query
-# The language of the previous page: a widget that changes the page clears the URL. Switches are set
-# in every run because they lose their state at some page changes in the browser.
-KEPT_LANGUAGE = "_lang"
+# Switches are set in every run because they lose their state at some page changes in the browser.
 
 
 def language() -> str:
@@ -57,7 +56,7 @@ def open_page(slug: str) -> Text:
     """Show title, switches and panels; return the translations of the page."""
     text = Text(language())
     navigation.arrive(slug, view_parameters())
-    css.apply(presenting())
+    css.apply(presenting(), slug)
     course.persist()
     with st.container(horizontal=True, key="masthead", vertical_alignment="center"):
         st.title(text(f"{slug}.title"), anchor=False)
@@ -65,7 +64,7 @@ def open_page(slug: str) -> Text:
         _language_switch(text)
         _presenter_switch(text)
         glossary.button(slug, text, course.is_on())
-        classroom_panel.room_chip(text, slug)
+        classroom_panel.room_chip(text, slug, _here())
         _share(slug, text)
         _about(text)
         names = {"data": "data_key", "copy_keys": "copy_keys", "copy_touch": "copy_touch"}
@@ -76,6 +75,8 @@ def open_page(slug: str) -> Text:
             components.present(text.table("present"))
     if presenting():
         st.caption(text("frame.present_keys"))
+        if code := classroom_panel.code():
+            classroom_panel.invitation(text, code, _here())
     return text
 
 

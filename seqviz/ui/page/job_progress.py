@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from seqviz.ui.page.bench_view import BenchView
 
 POLL_SECONDS = 0.6
-STOP_SECONDS = 0.4  # most work has stopped by then, and the page shows it at once
 ACTIVE = ("queued", "running")
 
 
@@ -64,10 +63,10 @@ def show_job(
 
     def cancel() -> None:
         job.unsubscribe(me)
-        job.wait(STOP_SECONDS)
 
     def poll() -> None:
-        if job.state not in ACTIVE:
+        # A job without owners ends at its next report, which may be a slow update away.
+        if job.state not in ACTIVE or not job.owners:
             if job.state == "cancelled" and job.error is not None:
                 st.session_state[refused] = job.error
             st.rerun()

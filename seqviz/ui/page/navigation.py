@@ -14,7 +14,7 @@ import streamlit as st
 from seqviz import lessons
 from seqviz.content import catalog
 from seqviz.lessons.framework.lesson import Lesson
-from seqviz.ui.page import steps, widgets
+from seqviz.ui.page import classroom_panel, steps, widgets
 from seqviz.ui.runtime import run_context
 from seqviz.ui.streamlit_patches.navigation import went_back
 
@@ -52,8 +52,8 @@ def arrive(slug: str, view: Mapping[str, str]) -> None:
     """
     session = run_context.session()
     entered, moved = session.page != slug, went_back()
+    declared = getattr(lessons, slug).lesson if slug in _slugs() else None
     if entered or moved:
-        declared = getattr(lessons, slug).lesson if slug in _slugs() else None
         if declared:
             steps.expand_links(declared)
         payload = _told(declared) if declared else {}
@@ -65,6 +65,12 @@ def arrive(slug: str, view: Mapping[str, str]) -> None:
         elif left := _left(slug):
             st.query_params.update(left)
     session.page = slug
+    # Also of benches that are not drawn yet: students follow where two addresses differ.
+    if declared and classroom_panel.code():
+        for bench in declared.benches.values():
+            prefix, declaration = bench.prefix, bench.declaration
+            lang = widgets.language_of_defaults(prefix, declaration)
+            widgets.write_defaults_language(prefix, declaration, lang)
 
 
 def _follow(declared: Lesson, values: Mapping[str, str]) -> None:

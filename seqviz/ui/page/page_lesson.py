@@ -20,6 +20,7 @@ from seqviz.core import settings
 from seqviz.core.code_trace import CodeTrace
 from seqviz.core.i18n import Text, sections
 from seqviz.core.lazy_import import refusing
+from seqviz.core.paths import STATIC
 from seqviz.lessons.framework import controls
 from seqviz.lessons.framework.host import PendingError
 from seqviz.lessons.framework.lesson import Bench, Lesson
@@ -47,10 +48,11 @@ from seqviz.ui.page.lazy_loading import LazyBenches
 from seqviz.ui.page.page_host import PageHost, render_safely
 from seqviz.ui.prerender import figure
 from seqviz.ui.quota import charging
-from seqviz.ui.render import html
-from seqviz.ui.render.share_link import frame_of
+from seqviz.ui.render import css, html
+from seqviz.ui.render.share_link import frame_of, page_code
 from seqviz.ui.runtime import run_context
 from seqviz.ui.runtime.scheduler import NOTIFY_EVERY_S, Priority
+from seqviz.ui.server import static_files
 from seqviz.ui.streamlit_patches import deferred_files as files
 from seqviz.ui.streamlit_patches.fragment_reruns import draw_besides
 
@@ -155,7 +157,9 @@ class PageLesson:
         return {
             key: value
             for name in (*self.declared.benches[bench].after, bench)
-            for key, value in controls.permalink(self.prefix(name), self.values(name)).items()
+            for key, value in controls.permalink(
+                self.prefix(name), self.values(name), self.text.lang
+            ).items()
         }
 
     def _address(self, bench: Bench) -> str:
@@ -180,9 +184,19 @@ class PageLesson:
         is_linked = is_linked or st.query_params.get(self.prefix("part")) in (name, *links)
         is_linked = is_linked or not settings.value("SEQVIZ_GUIDED")
         is_opened = st.session_state.setdefault(f"_{prefix}card", is_linked)
-        label = f"**{title}** · {claim}"
+        label = f"{self._picture(name)}**{title}** · {claim}"
         with st.expander(label, expanded=is_opened, key=f"card-{name}"):
             yield
+
+    def _picture(self, name: str) -> str:
+        """Return the picture of a folded bench as Markdown; empty for a bench without one.
+
+        A bench that answers a question has a question mark.
+        """
+        file = f"bench/cards/{self.record.slug}_{name}_{css.theme()}.svg"
+        if self.declared.benches[name].veiled_by:
+            file = "bench/cards/question.svg"
+        return f"![]({static_files.address(file)}) " if (STATIC / file).exists() else ""
 
     def more(self, section: str) -> None:
         """Show a section of the lesson's Markdown folded; its first line is a heading."""
@@ -253,6 +267,9 @@ class PageLesson:
         """Show the title of a bench and the predictions about it."""
         if self.text.has(f"{self.record.slug}.bench.{bench.name}"):
             st.markdown(f"## {self.words(f'bench.{bench.name}')}")
+        navigator = self.declared.navigator
+        if navigator and (small := navigator.html(bench.name, self.text, self.record.slug)):
+            st.html(small)
         for question in bench.questions:
             key = f"{self.record.code}.predict.{question.name}"
             with st.container(key=f"{key}.question"):
@@ -317,7 +334,7 @@ class PageLesson:
             try:
                 with suppress(PendingError):  # the host shows what the bench waits for
                     bench.body(params, show)
-                    show.output.step = None if is_veiled else bench.step_at(params, show)
+                    bench.conclude(params, show)
             finally:
                 show.trace.close()
                 if not is_veiled:
@@ -328,7 +345,9 @@ class PageLesson:
 
         with stage:
             if is_veiled:
-                st.caption(self.text("frame.veiled"))
+                with st.container(key=f"{prefix}.veiled"):
+                    name = "veiled_slide" if header.presenting() else "veiled"
+                    st.caption(self.text(f"frame.{name}"))
             questions.own_answer(self.words, bench, params)
             render_safely(attempt, self.words)
             if chips is not None:
@@ -517,10 +536,12 @@ class PageLesson:
             key=button,
             on_click="ignore",
         )
-        printed = f'<a href="#print">{self.text("frame.print")}</a>'
+        link = f'<a href="#print">{self.text("frame.print")}</a>'
+        printed = f'<span class="seqviz-print-link">{link} · </span>'
         parameters = header.view_parameters()
         planned = plan.link(self.record.slug, self.text, parameters)
-        st.html(f"{printed} · {planned} · {course.link(self.text, parameters)}")
+        code = page_code(header.address({}), self.text)
+        st.html(f"{printed}{planned} · {course.link(self.text, parameters)}{code}")
 
         key = self._near_key
 

@@ -10,7 +10,7 @@ import streamlit as st
 from seqviz.lessons.framework import controls
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.plotting.figure import Figure
-from seqviz.ui.page import components
+from seqviz.ui.page import components, widgets
 from seqviz.ui.runtime import run_context
 
 MIN_POINTS = 3  # of a curve, as in the script
@@ -69,7 +69,7 @@ def data(prefix: str, declaration: type[Any], words: LessonWords) -> dict[str, A
     """
     labels, options, defaults = {}, {}, {}
     table = words.text.table("pins")
-    for name, control in controls.controls(declaration):
+    for name, control in widgets.declared(prefix, declaration):
         key = f"{prefix}.{name}"
         labels[key] = words.control(name)[0]
         defaults[key] = controls.encoded(control.default)

@@ -315,7 +315,8 @@ def sketch(words: LessonWords, key: str, name: str, presenting: bool) -> None:
     }
     missing = text("frame.no_library")
     around = {"alt": result.alts[done], "y": result.y if done else None, "missing": missing}
-    payload = {**result.around, **around, "words": {**text.table("sketch"), **own}}
+    common = {**text.table("sketch"), "skip": text("frame.skip")}
+    payload = {**result.around, **around, "words": {**common, **own}}
     components.sketch(
         key, payload, result.after if done else result.before, classroom_panel.words(text), computed
     )

@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from seqviz.core.i18n import Text
+from seqviz.core.languages import DEFAULT
 from seqviz.lessons.framework import controls
 from seqviz.lessons.framework.lesson import Bench, Lesson
 from seqviz.lessons.framework.output import StepSentence
@@ -25,11 +26,14 @@ def expand_links(lesson: Lesson) -> None:
     """Complete the address of a step by those of its settings that the address does not name."""
     for bench in lesson.benches.values():
         if number := _linked(bench):
-            for name, value in bench.step_settings(number).items():
+            lang = widgets.language_of_defaults(bench.prefix, bench.declaration)
+            declared = dict(controls.controls(bench.declaration, lang))
+            for name, value in bench.step_settings(number, widgets.reader_language()).items():
                 key = f"{bench.prefix}.{name}"
-                default = dict(controls.controls(bench.declaration))[name].default
-                if value != default and key not in st.query_params:
+                if value != declared[name].default and key not in st.query_params:
                     st.query_params[key] = controls.encoded(value)
+            if lang != DEFAULT:  # the settings alone would have the first language's defaults
+                st.query_params[f"{bench.prefix}.{controls.DEFAULTS}"] = lang
 
 
 def told_by_link(bench: Bench) -> dict[str, str]:
@@ -51,7 +55,7 @@ def _linked(bench: Bench) -> int:
 
 def take(bench: Bench, number: int) -> None:
     """Set the controls of a bench to a step, before the run that draws them."""
-    widgets.apply_values(bench.prefix, bench.step_settings(number))
+    widgets.apply_values(bench.prefix, bench.step_settings(number, widgets.reader_language()))
     mark(bench, number)
 
 
@@ -79,7 +83,7 @@ def update(bench: Bench, params: Any, number: object = None) -> None:
     """
     if not bench.steps:
         return
-    at = matching(bench.declaration, bench.steps, params)
+    at = matching(bench.declaration, bench.steps, params, widgets.reader_language())
     if at and number == at:
         mark(bench, at)
     elif _current(bench) != at:
@@ -99,7 +103,7 @@ def show(
         text: shared texts.
     """
     current = _current(bench)
-    if current and current != matching(bench.declaration, bench.steps, params):
+    if current and current != matching(bench.declaration, bench.steps, params, text.lang):
         current = 0
     if current or bench.step_key in run_context.session().links:
         mark(bench, current)
@@ -120,14 +124,14 @@ def data(
             "text": words(f"{step.key}.do"),
             "settings": {
                 f"{prefix}{name}": controls.encoded(value)
-                for name, value in bench.step_settings(number).items()
+                for name, value in bench.step_settings(number, text.lang).items()
             },
-            "named": [f"{prefix}{name}" for name in step.values],
+            "named": [f"{prefix}{name}" for name in step.named(text.lang)],
             "lights": [light_json(light, text) for light in step.lights],
         }
         for number, step in enumerate(bench.steps, 1)
     ]
-    named = bench.step_settings(1)
+    named = bench.step_settings(1, text.lang)
     return {
         "bench": bench.prefix,
         "steps": steps,

@@ -11,6 +11,7 @@ import streamlit as st
 
 from seqviz.content.glosses import gloss
 from seqviz.core.i18n import Text, escape_markdown
+from seqviz.core.languages import DEFAULT
 from seqviz.lessons.framework.control_schema import (
     active_controls,
     is_constant,
@@ -19,6 +20,7 @@ from seqviz.lessons.framework.control_schema import (
     slider_options,
 )
 from seqviz.lessons.framework.controls import (
+    DEFAULTS,
     DRAGGABLE,
     Choice,
     Control,
@@ -29,21 +31,25 @@ from seqviz.lessons.framework.controls import (
     TextInput,
     Toggle,
     controls,
+    defaults_language,
     encoded,
+    languages,
     parse_params,
 )
 from seqviz.lessons.framework.lesson import Bench
-from seqviz.ui.page import components, course
+from seqviz.ui.page import classroom_panel, components, course
 from seqviz.ui.runtime import run_context
 
 P = TypeVar("P")
 MAX_QUOTED = 40  # characters of an invalid value
+# The language of the page (`header.language`); a widget that changes the page clears the URL.
+KEPT_LANGUAGE = "_lang"
 
 
 def current(prefix: str, declaration: type[P]) -> P:
     """Return the current parameters (widget, else link, else default) without rendering."""
     values: dict[str, Any] = {}
-    for name, control in controls(declaration):
+    for name, control in declared(prefix, declaration):
         key = f"{prefix}.{name}"
         visible = control.when is None or control.when(values)
         values[name] = (
@@ -55,11 +61,13 @@ def current(prefix: str, declaration: type[P]) -> P:
 def told_by_link(prefix: str, declaration: type[Any]) -> dict[str, str]:
     """Return the non-default settings of the URL, by key, as written."""
     result: dict[str, str] = {}
-    for name, control in controls(declaration):
+    for name, control in controls(declaration, language_of_defaults(prefix, declaration)):
         key = f"{prefix}.{name}"
         value = _linked(key, control)
         if value != control.default:
             result[key] = encoded(value)
+    if (key := f"{prefix}.{DEFAULTS}") in st.query_params:
+        result[key] = language_of_defaults(prefix, declaration)
     return result
 
 
@@ -70,10 +78,69 @@ def linked_value(bench: Bench, name: str) -> Any:
 
 def follow_link(prefix: str, declaration: type[Any]) -> None:
     """Set changed controls to the URL's values."""
-    for name, control in controls(declaration):
+    for name, control in declared(prefix, declaration):
         key = f"{prefix}.{name}"
         if st.session_state.pop(key, None) is not None:
             _remember(key, _value(key, control))
+
+
+def reader_language() -> str:
+    """Return the language of the page."""
+    return str(st.session_state.get(KEPT_LANGUAGE, DEFAULT))
+
+
+def language_of_defaults(prefix: str, declaration: type[Any]) -> str:
+    """Return the language whose defaults the bench has: the URL's, else the reader's.
+
+    Args:
+        prefix: of the bench.
+        declaration: its controls.
+    """
+    if len(languages(declaration)) == 1:
+        return DEFAULT
+    start = f"{prefix}."
+    values = {k.removeprefix(start): v for k, v in st.query_params.items() if k.startswith(start)}
+    return defaults_language(declaration, values, reader_language())
+
+
+def declared(prefix: str, declaration: type[Any]) -> list[tuple[str, Control]]:
+    """Return the name and the control of each field, with the defaults that the bench has.
+
+    After a switch of the language, controls that have not been moved get the new defaults.
+
+    Args:
+        prefix: of the bench.
+        declaration: its controls.
+    """
+    lang, state_key = language_of_defaults(prefix, declaration), f"_{prefix}.{DEFAULTS}"
+    result = list(controls(declaration, lang))
+    before = st.session_state.get(state_key, lang)
+    if before != lang:
+        for name, control in controls(declaration, before):
+            if control.translated and st.session_state.get(f"{prefix}.{name}") == control.default:
+                del st.session_state[f"{prefix}.{name}"]
+    if len(languages(declaration)) > 1:
+        st.session_state[state_key] = lang
+    return result
+
+
+def write_defaults_language(prefix: str, declaration: type[Any], lang: str) -> None:
+    """Write to the URL whose defaults a bench has, where it could not be told from the rest.
+
+    In a room it always is: the participants read different languages.
+
+    Args:
+        prefix: of the bench.
+        declaration: its controls.
+        lang: language of the defaults.
+    """
+    if len(languages(declaration)) == 1:
+        return
+    start = f"{prefix}."
+    names = [key.removeprefix(start) for key in st.query_params if key.startswith(start)]
+    others = {name: "" for name in names if name != DEFAULTS}
+    is_needed = lang != defaults_language(declaration, others, reader_language())
+    _write(start + DEFAULTS, lang if is_needed or classroom_panel.code() else None)
 
 
 def _within(control: Control, value: Any, values: Mapping[str, Any]) -> Any:
@@ -137,7 +204,8 @@ def draw(
     after = None
     values: dict[str, Any] = {}
     invalid = st.session_state.setdefault(f"_{prefix}.invalid", _invalid_links(prefix, declaration))
-    for name, control in controls(declaration):
+    lang = language_of_defaults(prefix, declaration)
+    for name, control in declared(prefix, declaration):
         if control.when is not None and not control.when(values):
             values[name] = control.default
             _set_aside(f"{prefix}.{name}", control)
@@ -159,11 +227,14 @@ def draw(
             values[name] = _widget(control, prefix, name, text, words, names, values)
             if isinstance(control, TextInput) and (chinese := gloss(values[name], text.lang)):
                 st.caption(chinese)
+            if isinstance(control, TextInput) and len(values[name]) >= control.limit:
+                st.caption(text("frame.text_full", limit=control.limit))
             if name in invalid and values[name] == control.default:
                 label = words(name)[0]
                 st.caption(
                     text("frame.invalid_link", control=label, value=escape_markdown(invalid[name]))
                 )
+    write_defaults_language(prefix, declaration, lang)
     return declaration(**values)
 
 
@@ -300,11 +371,15 @@ def set_all(prefix: str, declaration: type[Any], values: Mapping[str, Any]) -> N
     Args:
         prefix: of the bench.
         declaration: its controls.
-        values: settings by name; the other controls get their defaults.
+        values: settings by name; the other controls get their defaults in the reader's language.
     """
-    params = parse_params(declaration, values)
-    for name, _ in controls(declaration):
+    lang = reader_language() if reader_language() in languages(declaration) else DEFAULT
+    params = parse_params(declaration, {**values, DEFAULTS: lang})
+    for name, control in controls(declaration, lang):
         st.session_state[f"{prefix}.{name}"] = getattr(params, name)
+        if len(languages(declaration)) > 1:
+            _write_link(f"{prefix}.{name}", getattr(params, name), control)
+    write_defaults_language(prefix, declaration, lang)
 
 
 def apply_slider_values(prefix: str, declaration: type[Any]) -> None:
@@ -353,9 +428,11 @@ def frame(params: Any) -> list[tuple[str, float | None]]:
 
 def write_links(prefix: str, params: Any, names: Iterable[str]) -> None:
     """Write these controls to the URL without rendering them."""
-    declared = dict(controls(type(params)))
+    lang = language_of_defaults(prefix, type(params))
+    among = dict(controls(type(params), lang))
     for name in names:
-        _write_link(f"{prefix}.{name}", getattr(params, name), declared[name])
+        _write_link(f"{prefix}.{name}", getattr(params, name), among[name])
+    write_defaults_language(prefix, type(params), lang)
 
 
 def _write_link(key: str, value: Any, control: Control) -> None:
@@ -364,12 +441,17 @@ def _write_link(key: str, value: Any, control: Control) -> None:
     Streamlit's `bind` would write the translated label of an option, so a link created in Chinese
     would not open in English.
     """
+    _write(key, None if value == control.default or value is None else encoded(value))
+
+
+def _write(key: str, text: str | None) -> None:
+    """Write a parameter to the URL; None removes it."""
     links = run_context.session().links  # restores the URL of this lesson on return
-    if value == control.default or value is None:
+    if text is None:
         links.pop(key, None)
         if key in st.query_params:
             del st.query_params[key]
         return
-    links[key] = text = encoded(value)
+    links[key] = text
     if st.query_params.get(key) != text:
         st.query_params[key] = text

@@ -102,7 +102,7 @@ def undrawn(slug: str, lang: str) -> shell.PrerenderedFigure:
     first, text = _first(slug), Text(lang)
     key = f".st-key-bench-{first.name}"
     name = f"{slug}.bench.{first.name}"
-    above = [control for _, control in controls(first.declaration)
+    above = [control for _, control in controls(first.declaration, lang)
              if getattr(control, "above", False)]  # fmt: skip
     has_gloss = any(gloss(str(control.default), lang) for control in above)
     bench = _BENCH.format(

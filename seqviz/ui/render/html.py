@@ -10,7 +10,15 @@ from typing import Any
 
 from seqviz.core.i18n import Text
 from seqviz.lessons.framework.host import PendingError
-from seqviz.lessons.framework.output import Chart, ColoredText, Item, Metric, Note, Output
+from seqviz.lessons.framework.output import (
+    Chart,
+    ColoredText,
+    EquationLine,
+    Item,
+    Metric,
+    Note,
+    Output,
+)
 from seqviz.lessons.framework.output_html import note_html
 from seqviz.plotting.figure import Array, Figure
 from seqviz.plotting.style import LIVE, Style
@@ -66,7 +74,7 @@ def layout_signature(items: Sequence[Item]) -> str | None:
                 parts.append(("readout", item.label, item.help, item.caption is None))
             case Note() if "$" not in item.sentence:  # only the page can render a formula
                 parts.append((item.kind,))
-            case ColoredText():
+            case ColoredText() | EquationLine():
                 parts.append(("passage",))
             case _:
                 return None
@@ -92,7 +100,9 @@ def serialize(output: Output, text: Text) -> LiveResponse:
             for item in items
             if isinstance(item, Metric)
         ],
-        "notes": [note_html(item) for item in items if isinstance(item, Note | ColoredText)],
+        "notes": [
+            note_html(item) for item in items if isinstance(item, Note | ColoredText | EquationLine)
+        ],
         "badge": badge(charts[0].provenance, output, text),
         "layout_signature": layout_signature(items),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from functools import lru_cache
 from html import escape
 from urllib.parse import urlsplit, urlunsplit
 
@@ -30,16 +31,12 @@ def link_and_code(
         frame: path below the app's URL and title of a bench to embed.
         line: key of the sentence before the embedding HTML.
     """
-    parts = urlsplit(url)
-    if is_local(parts.netloc):
-        # A client that only claims to be local does not learn this machine's address.
-        here = loopback.is_local_request(st.context.ip_address or LOOPBACK, st.context.headers)
-        own = _own_address() if here else None
-        if own is None:
-            st.caption(text("frame.only_here"))
-        else:
-            url = urlunsplit(parts._replace(netloc=f"{own}:{parts.port or 80}"))
-            st.caption(text("frame.same_network"))
+    shared = in_network(url)
+    if shared is None:
+        st.caption(text("frame.only_here"))
+    elif shared != url:
+        st.caption(text("frame.same_network"))
+    url = shared or url
     st.code(url, language=None, wrap_lines=True)
     if frame:
         st.caption(text(line))
@@ -58,6 +55,29 @@ def link_and_code(
         st.caption(text("frame.long_link"))
         return
     st.image(picture, width=260, alt=text("frame.qr_code"))
+
+
+def in_network(url: str) -> str | None:
+    """Return the URL as other devices reach it; None for one that only this machine reaches."""
+    parts = urlsplit(url)
+    if not is_local(parts.netloc):
+        return url
+    # A client that only claims to be local does not learn this machine's address.
+    here = loopback.is_local_request(st.context.ip_address or LOOPBACK, st.context.headers)
+    own = _own_address() if here else None
+    return urlunsplit(parts._replace(netloc=f"{own}:{parts.port or 80}")) if own else None
+
+
+def page_code(url: str, text: Text) -> str:
+    """Return the QR code that a printed lesson ends with, as hidden HTML (`bench/print.css`).
+
+    It is empty where only this machine reaches the URL.
+    """
+    shared = in_network(url) if urlsplit(url).netloc else None
+    if shared is None:
+        return ""
+    alt = escape(text("frame.qr_code"))
+    return f'<img class="seqviz-page-code" src="{_code_source(shared)}" alt="{alt}" hidden>'
 
 
 def iframe(url: str, path: str, title: str) -> str:
@@ -90,6 +110,12 @@ def frame_of(slug: str, bench: str, text: Text) -> tuple[str, str]:
 def svg_code(url: str, scale: int = 6) -> str:
     """Return the QR code of a URL; its white border makes it readable on a dark page."""
     return str(segno.make(url, error="m").svg_inline(scale=scale, border=4, light="#fff"))
+
+
+@lru_cache(64)
+def _code_source(url: str) -> str:
+    """Return the QR code of a URL as an image source: `st.html` removes inline drawings."""
+    return str(segno.make(url, error="m").svg_data_uri(scale=6, border=4, light="#fff"))
 
 
 def _own_address() -> str | None:

@@ -99,6 +99,8 @@ def configure_process() -> None:
 async def preload_in_background(occupied: Callable[[], bool]) -> None:
     """Import the modules of the first page and all lessons, build the search, import libraries.
 
+    At the end the functions are called that lessons have declared (`Lesson.warm_up`).
+
     They run one at a time, so the task can be cancelled between them.
 
     Args:
@@ -119,6 +121,9 @@ async def preload_in_background(occupied: Callable[[], bool]) -> None:
     for name in (*LIBRARIES, "torch"):
         with suppress(ImportError):  # the benches that need it say so
             await asyncio.to_thread(importlib.import_module, name)
+    for name in (first, *others):
+        for function in getattr(getattr(sys.modules.get(name), "lesson", None), "warm_up", ()):
+            await asyncio.to_thread(function)
 
 
 def load_libraries() -> None:

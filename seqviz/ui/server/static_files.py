@@ -42,6 +42,7 @@ EARLY = (
     "plotly.min.js", "components/shell.js", "bench/chart.js", "bench/live.js", "bench/repaint.js",
     "bench/drag_overlay.js", "bench/viewport.js", "bench/responsive_panels.js",
     "components/slider_component.js", "components/slider.js", "components/sortable.js",
+    "bench/equation.js", "bench/step_lights.js",
 )  # fmt: skip
 
 

@@ -16,11 +16,11 @@ from seqviz.ui.streamlit_patches.patch import Patch
 
 if TYPE_CHECKING:
     from streamlit.proto.ClientState_pb2 import ClientState
-    from streamlit.proto.WidgetStates_pb2 import WidgetState
     from streamlit.runtime.app_session import AppSession
 
 # Their callbacks request what is to be rendered (`draw_besides`), whichever fragment runs.
 ASKS_ITSELF = (".lazy__events", ".debounce__events", ".commit__events")
+AUTOMATIC = (".lazy__events", ".debounce__events")  # those that no reader has caused
 _told: WeakKeyDictionary[AppSession, dict[str, bytes]] = WeakKeyDictionary()  # last states
 
 
@@ -33,6 +33,9 @@ def apply() -> None:
     def ask_for_all(session: AppSession, client_state: ClientState | None) -> None:
         if client_state is not None:
             changed = _changed(session, client_state)
+            # Merged with one, a request of Back that has not begun stays one of Back.
+            automatic = bool(changed) and all(name.endswith(AUTOMATIC) for name in changed)
+            client_state.is_auto_rerun = client_state.is_auto_rerun or automatic
             if client_state.fragment_id and session.has_fragment(client_state.fragment_id):
                 client_state.fragment_id = _fragment(session, client_state.fragment_id, changed)
         request(session, client_state)
@@ -50,22 +53,10 @@ def _changed(session: AppSession, client_state: ClientState) -> list[str]:
             continue
         message = _told[session][state.id] = state.SerializeToString()
         if message != before.get(state.id) and (
-            state.id in before or not _is_known(session, state)
+            state.id in before or not widget_states.is_held(session._session_state, state)
         ):
             changed.append(state.id)
     return changed
-
-
-def _is_known(session: AppSession, state: WidgetState) -> bool:
-    """Return True where a state only repeats what the page has set, as a new widget does."""
-    held = session._session_state
-    metadata = held._new_widget_state.widget_metadata.get(state.id)
-    if metadata is None:
-        return True
-    try:
-        return bool(widget_states.read(metadata, state) == held[state.id])
-    except (widget_states.UnreadableStateError, KeyError, ValueError):
-        return False
 
 
 def _fragment(session: AppSession, spoken: str, changed: list[str]) -> str:

@@ -15,7 +15,7 @@ from seqviz.ui.streamlit_patches.patch import Patch
 if TYPE_CHECKING:
     from streamlit.proto.WidgetStates_pb2 import WidgetState
     from streamlit.runtime.state.common import WidgetMetadata
-    from streamlit.runtime.state.session_state import WStates
+    from streamlit.runtime.state.session_state import SessionState, WStates
 
 
 class UnreadableStateError(Exception):
@@ -35,6 +35,17 @@ def read(metadata: WidgetMetadata[Any], widget_state: WidgetState) -> Any:
         return metadata.deserializer(unpack_widget_state_value(widget_state))
     except Exception:  # exceptions depend on the widget
         raise UnreadableStateError from None
+
+
+def is_held(state: SessionState, widget_state: WidgetState) -> bool:
+    """Return True where a received state only repeats what the page has set, or is of no widget."""
+    metadata = state._new_widget_state.widget_metadata.get(widget_state.id)
+    if metadata is None:
+        return True
+    try:
+        return bool(read(metadata, widget_state) == state[widget_state.id])
+    except (UnreadableStateError, KeyError, ValueError):
+        return False
 
 
 def apply() -> None:

@@ -119,7 +119,9 @@ class TrainedTied:
         return float(2 ** (bits.sum() / self.words.sum()))
 
     def compared(self, width: int) -> Facts:
-        """State both perplexities, and the paired difference in bits per word, one minus two.
+        """State both sizes and perplexities, and the paired difference in bits per word.
+
+        The difference is that of one table minus two.
 
         Args:
             width: one of `widths`.
@@ -128,9 +130,11 @@ class TrainedTied:
         sentences = ratio_ci((single - double).mean(0), self.words, source="sentences")
         seeds = mean_ci((single - double).sum(1) / self.words.sum(), source="seeds")
         verdict = sentences.verdict if seeds.is_significant else "null"
+        sizes = tables(self.symbols, width, width)
         return Facts(
             verdict, single=self.perplexity(True, width),
             double=self.perplexity(False, width),
+            single_size=sizes.all_tied, double_size=sizes.all_untied,
             sentences=sentences, seeds=seeds, trainings=self.bits.shape[2], width=width,
             symbols=self.symbols, held=len(self.words),
         )  # fmt: skip

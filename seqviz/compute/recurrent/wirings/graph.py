@@ -162,6 +162,8 @@ class Influence:
         backward: influence on the backward state's half of the output, where one output reads both
             directions; else empty.
         samples: inputs of each network.
+        flow: gradient that each edge of the graph carries back from each output, as a norm; None
+            where it was not asked for.
     """
 
     wiring: WiringGraph
@@ -169,6 +171,7 @@ class Influence:
     backward: Float[np.ndarray, "half"]
     seeds: int
     samples: int
+    flow: Float[np.ndarray, "output edge"] | None = None
 
     @property
     def nonzero(self) -> Fraction:

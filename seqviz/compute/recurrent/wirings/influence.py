@@ -53,28 +53,34 @@ def jacobian(net: Any, x: Any) -> Any:
     return result.reshape(steps, outputs, out, samples, width).permute(1, 2, 3, 0, 4)
 
 
-def influence(wiring: WiringGraph, seed: int = 0) -> Influence:
+def influence(wiring: WiringGraph, seed: int = 0, by_edge: bool = False) -> Influence:
     """Return the mean influence over `SAMPLES` standard normal inputs and `SEEDS` networks.
 
     Args:
         wiring: the wiring.
         seed: seed of the first network.
+        by_edge: True for the gradient that each edge carries back, too.
     """
     import torch
 
-    norms, halves = [], []
+    from seqviz.compute.recurrent.wirings.gradient_flow import edge_gradients
+
+    norms, halves, flows = [], [], []
     for index in range(seed, seed + SEEDS):
         net = network(wiring, index)
         x = torch.from_numpy(
             np.random.RandomState(index).normal(size=(wiring.inputs, SAMPLES, INPUT))
         )
         norms.append(jacobian(net, x).pow(2).sum((1, 4)).sqrt().mean(1).numpy())
+        if by_edge:
+            flows.append(edge_gradients(net, x).numpy())
         if wiring.both and wiring.read in ("last", "ends"):
             with torch.no_grad():
                 net.out.weight[:, :UNITS] = 0  # leaves only the backward half
             halves.append(jacobian(net, x).pow(2).sum((1, 4)).sqrt().mean(1)[0].numpy())
     backward = np.mean(halves, 0) if halves else np.zeros(0)
-    return Influence(wiring, np.mean(norms, 0), backward, SEEDS, SAMPLES)
+    flow = np.mean(flows, 0) if flows else None
+    return Influence(wiring, np.mean(norms, 0), backward, SEEDS, SAMPLES, flow)
 
 
 def of_all(cell: str = "rnn", seed: int = 0) -> tuple[Influence, ...]:
@@ -98,7 +104,7 @@ def of_one(cell: str, layers: int, both: bool, enter: str, read: str, seed: int 
         read: one of `READ`.
         seed: seed of the first network.
     """
-    return influence(WiringGraph(cell, layers, both, enter, read), seed)
+    return influence(WiringGraph(cell, layers, both, enter, read), seed, by_edge=True)
 
 
 def of_past(name: str, seed: int = 0) -> Influence:
@@ -108,7 +114,7 @@ def of_past(name: str, seed: int = 0) -> Influence:
         name: name of the network.
         seed: seed of the first network.
     """
-    return influence(HISTORY[name][1], seed)
+    return influence(HISTORY[name][1], seed, by_edge=True)
 
 
 def parameters(wiring: WiringGraph) -> int:

@@ -76,6 +76,9 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.names)
 
+    def __contains__(self, token: object) -> bool:
+        return token in self._id_of
+
     @cached_property
     def _id_of(self) -> dict[str, int]:
         return {name: index for index, name in enumerate(self.names)}

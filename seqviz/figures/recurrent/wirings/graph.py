@@ -19,6 +19,7 @@ _BELOW = (0.0, 0.38, 0.62)
 _WIDE, _WIDER = 0.2, 0.32
 _UP = ((0.62, 0.79, 0.98), (0.0, 0.17, 0.43))  # ends of cells and graphs, above and below
 _BARE: dict[str, Any] = {"showticklabels": False, "showgrid": False}  # axis without labels
+_WIDTHS = 10  # of bands
 _CODES = {"x": "square", "h": "circle", "d": "diamond", "y": "square"}
 
 
@@ -81,12 +82,32 @@ def _arrows(
         )  # fmt: skip
 
 
+def _bands(
+    panel: Panel, drawing: _Drawing, edges: Sequence[tuple[Node, Node]], flow: np.ndarray,
+    widest: float,
+) -> None:  # fmt: skip
+    """Draw a band behind each edge: its width is the share of the largest flow, in tenths."""
+    shares = np.ceil(_WIDTHS * flow / (flow.max() or 1.0)).astype(int)
+    for level in range(1, _WIDTHS + 1):
+        x: list[float | None] = []
+        y: list[float | None] = []
+        for edge, share in zip(edges, shares, strict=True):
+            if share == level:
+                (x0, y0), (x1, y1) = map(drawing.position, edge)
+                x += [x0, x1, None]
+                y += [y0, y1, None]
+        if x:
+            panel.trace("scatter", x=x, y=y, mode="lines", hover=False, legend=False,
+                        line={"color": panel.style.palette.highlight,
+                              "width": widest * level / _WIDTHS})  # fmt: skip
+
+
 def _graph(
     panel: Panel, wiring: WiringGraph, style: Style, size: float,
     lit: frozenset[Node] | None = None,
-    names: bool = False, keyed: str = "",
+    names: bool = False, keyed: str = "", flow: np.ndarray | None = None,
 ) -> None:  # fmt: skip
-    """Draw boxes and arrows, those of `lit` highlighted.
+    """Draw boxes and arrows, those of `lit` highlighted, under bands as wide as `flow`.
 
     `names` writes the names of inputs and outputs; `keyed` has the kinds of boxes in the legend.
     """
@@ -97,6 +118,8 @@ def _graph(
     head = 9.0 if names else 7.0
     quiet = palette.baseline if lit is None else palette.grid
     _arrows(panel, drawing, rest, quiet, 1.3, head, size / 2)
+    if flow is not None:
+        _bands(panel, drawing, edges, flow, size)
     _arrows(panel, drawing, inside, palette.truth, 2.2, head, size / 2)
     colors = {"x": palette.baseline, "h": palette.rnn, "d": palette.mlp, "y": palette.prediction}
     for kind, color in colors.items():
@@ -204,8 +227,8 @@ def wirings_beside(
 def wiring_lit(influence: Influence, output: int, style: Style = STYLE) -> Figure:
     """Plot one wiring with an output's ancestors highlighted (top), and the influence (bottom).
 
-    The ancestors are the boxes that the output can depend on. A click on an output gives x, its
-    number.
+    The ancestors are the boxes that the output can depend on. The band behind an arrow is as wide
+    as the gradient that flows back over it. A click on an output gives x, its number.
 
     Args:
         influence: wiring and influence.
@@ -229,7 +252,8 @@ def wiring_lit(influence: Influence, output: int, style: Style = STYLE) -> Figur
     lit = wiring.ancestors(("y", output))
     few = last - first < 7  # with more columns, boxes and numbers do not fit on a phone
     _graph(graph, wiring, style, 15 if few else 11, lit, names=True,
-           keyed="xhdy" if drawing.left_columns else "xhy")  # fmt: skip
+           keyed="xhdy" if drawing.left_columns else "xhy",
+           flow=None if influence.flow is None else influence.flow[output - 1])  # fmt: skip
     _cells(cells, influence.norm, first, style, bar={"y": 0.18, "len": 0.42}, written=few)
     cells.rectangle((first - 0.5, first + wiring.inputs - 0.5), (output - 0.5, output + 0.5),
                     style.palette.highlight, width=3)  # fmt: skip
