@@ -69,6 +69,7 @@ export class Chapters {
     const header = document.querySelector(HEADER);
     const isHidden = !header || header.getClientRects().length === 0 || document.querySelector(".stDialog") !== null;
     if (this.nav.hidden !== isHidden) this.nav.hidden = isHidden;
+    document.documentElement.classList.toggle("seqviz-has-chapters", !isHidden);
     const line = READING_SHARE * window.innerHeight;
     const started = this.chapters.map(({ name }) => benchOf(name)).filter((bench) => bench?.getBoundingClientRect().top < line);
     this.dots.forEach(({ link }, index) => {
@@ -79,5 +80,6 @@ export class Chapters {
 
   close() {
     this.nav.remove();
+    document.documentElement.classList.remove("seqviz-has-chapters");
   }
 }

@@ -1,6 +1,8 @@
 // Metrics, notes and badge of a bench during a drag: a copy with the new text covers the page's own
 // elements until the page has rendered.
 
+import { updateEquation } from "./equation.js";
+
 const OVERLAY = "seqviz-overlay";
 
 // source: the element that is copied.
@@ -49,7 +51,7 @@ export function updateBadge(element, words) {
   overlayFirstChild(element).querySelector(".stMarkdownBadge").lastChild.nodeValue = ` ${words}`;
 }
 
-const SENTENCES = "[data-testid=stMarkdownContainer], [data-testid=stHtml]";
+const SENTENCES = "[data-testid=stMarkdownContainer], [data-testid=stCaptionContainer], [data-testid=stHtml]";
 
 // notes: HTML that the server has made of its own sentences; null: unchanged.
 export function updateNotes(elements, notes) {
@@ -57,6 +59,6 @@ export function updateNotes(elements, notes) {
   const sentences = copies.flatMap((copy) => [...copy.querySelectorAll(SENTENCES)]);
   if (sentences.length !== notes.length) return elements.forEach(restore);
   sentences.forEach((sentence, index) => {
-    if (notes[index] !== null) sentence.innerHTML = notes[index];
+    if (notes[index] !== null && !updateEquation(sentence, notes[index])) sentence.innerHTML = notes[index];
   });
 }

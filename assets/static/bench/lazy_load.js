@@ -2,19 +2,18 @@
 // ways (scrolling, a tab, a smaller chart above, a restarted server), so their positions are polled
 // a few times per second, which takes some microseconds.
 
+import { isHolding } from "../components/holding.js";
 import { Chapters } from "./chapters.js";
 import { read, recordVisible } from "./progress.js";
 import { isPrintShortcut, preparePrint, print, restoreScreen } from "./print.js";
 import { updateResets } from "./reset.js";
-import { CLOSED_CARD, isNear, showFigure } from "./viewport.js";
+import { goToBench, isNear, showFigure } from "./viewport.js";
 
 const INTERVAL_MS = 150;
-const HEADER_PX = 68; // pixels of the header above a bench that a link names (ui/render/css.py)
 const MARGIN_WINDOWS = 0.5; // in window heights
 const ARRIVAL_MS = 6000; // in which a page that nobody scrolls draws only what is in sight
 const RETRY_MS = 10_000; // after which one that has not come is asked for once more
 const PROGRESS_MS = 1000;
-const ANCHOR_MS = 4000; // in which what is above the bench that a link names may still arrive
 const requestedAt = new Map(); // bench of the lesson -> when
 let currentHost = null;
 let arrivesUntil = 0; // when the page no longer arrives
@@ -23,34 +22,11 @@ let chapters = null;
 let progressAt = 0;
 let anchorOf = ""; // the address of which the bench that it names has been gone to
 
-// Scroll to a bench, and stay at it while content above loads, unless the reader scrolls.
-function holdAnchor(name) {
-  const interrupted = new AbortController();
-  const end = performance.now() + ANCHOR_MS;
-  for (const kind of ["wheel", "touchmove", "keydown", "pointerdown"])
-    window.addEventListener(kind, () => interrupted.abort(), { capture: true, passive: true, signal: interrupted.signal });
-  const timer = setInterval(() => {
-    const bench = document.querySelector(`.st-key-bench-${name}`);
-    if (interrupted.signal.aborted || performance.now() > end) {
-      clearInterval(timer);
-      if (!interrupted.signal.aborted && bench && document.activeElement === document.body) {
-        bench.tabIndex = -1; // a reader with a keyboard goes on from here
-        bench.focus({ preventScroll: true });
-      }
-      interrupted.abort();
-    } else if (bench?.closest(CLOSED_CARD)) {
-      bench.closest(CLOSED_CARD).querySelector("summary").click(); // one that the link names is open
-    } else if (bench && Math.abs(bench.getBoundingClientRect().top - HEADER_PX) > 2) {
-      bench.scrollIntoView({ block: "start" });
-    }
-  }, INTERVAL_MS);
-}
-
 function scrollToAnchor() {
   if (anchorOf === location.href) return;
   anchorOf = location.href;
   const name = /#bench-(\w+)$/.exec(location.hash)?.[1];
-  if (name) holdAnchor(name);
+  if (name) goToBench(name);
 }
 scrollToAnchor();
 
@@ -59,7 +35,7 @@ document.addEventListener("click", (event) => {
   const name = /^#bench-(\w+)$/.exec(event.target.closest?.("a")?.getAttribute("href") ?? "")?.[1];
   if (!name || event.defaultPrevented || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
-  holdAnchor(name);
+  goToBench(name);
 });
 
 // The button below an answered question sets the figure to the answer.
@@ -101,7 +77,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const marginAbove = (name) => (data.leads.includes(name) ? Infinity : MARGIN_WINDOWS);
   const requestAll = () => request(data.benches);
   if (data.chapters.length > 1) {
-    chapters ??= new Chapters(host, holdAnchor);
+    chapters ??= new Chapters(host, goToBench);
     chapters.set(data.chapters, data.words);
   }
   // The button shows a spinner while the notebook is created, which waits for all benches.
@@ -111,6 +87,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
       closeChapters();
       return stop();
     }
+    if (isHolding()) return;
     updateResets();
     if (performance.now() - progressAt > PROGRESS_MS) {
       progressAt = performance.now();

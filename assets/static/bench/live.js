@@ -435,6 +435,16 @@ function withTextInput(event, callback) {
 
 const onTextInput = (event) => withTextInput(event, (bench, key, text) => bench.onTextInput(key, text));
 const onTextCommit = (event) => withTextInput(event, (bench, key) => bench.markReported(key));
+
+// A field takes the beginning of a text that is too long; Streamlit would refuse all of a paste.
+function limitText({ target }) {
+  if (!(target instanceof HTMLInputElement)) return;
+  for (const bench of benches.values())
+    for (const [key, limit] of Object.entries(bench.source?.limits ?? {}))
+      if (target.closest(`.st-key-${key.replaceAll(".", "-")}`)) target.maxLength = limit;
+}
+
+document.addEventListener("focusin", limitText);
 document.addEventListener("input", onTextInput);
 document.addEventListener("compositionend", onTextInput);
 document.addEventListener("focusout", onTextCommit);

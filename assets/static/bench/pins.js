@@ -10,6 +10,7 @@ const SETTING = /^[a-z]{2}\.[a-z_0-9.]+$/;
 const MAX_PINS = 3;
 const MIN_POINTS = 3; // a line of two is a threshold or a guide
 const OPACITY = 0.45;
+const DASHES = ["solid", "dash", "dot"]; // of the pins in their order; `pins.css` underlines the letters alike
 const RESERVED = "#000001"; // one of the theme's colors as figures name it (`chart.js`)
 const BAR_COLOR = "#888"; // on a bar and on the page, light or dark
 const RETRY_MS = 500; // until the page has rendered the bench
@@ -28,21 +29,21 @@ export function pinBoard(prefix) {
 const settingsOf = (query) => Object.fromEntries(Object.entries(query).filter(([key]) => SETTING.test(key)).sort());
 
 // What a figure's trace leaves behind; null for what is no curve, or a bar beside another.
-function ghost(trace, traces, index) {
+function ghost(trace, traces, index, dash) {
   const { type = "scatter", mode = "", xaxis = "x", yaxis = "y", line, visible } = trace;
-  const common = { index, xaxis, yaxis, opacity: OPACITY, showlegend: false, hoverinfo: "skip" };
+  const common = { index, meta: "ghost", xaxis, yaxis, opacity: OPACITY, showlegend: false, hoverinfo: "skip" };
   const [x, y] = [decoded(trace.x), decoded(trace.y)];
   if (visible === false || !y || y.length < MIN_POINTS) return null;
   if (type === "scatter" && mode.includes("lines"))
-    return { ...common, type, mode: "lines", x, y, line: { ...line, width: 1 } };
+    return { ...common, type, mode: "lines", x, y, line: { ...line, width: 1, dash } };
   const isAlone = traces.filter((other) => other.type === "bar" && (other.yaxis ?? "y") === yaxis).length === 1;
   if (type !== "bar" || !isAlone || trace.base !== undefined) return null;
   // One stepped line over the tops: markers would be styled one by one at each repaint.
   const shape = trace.orientation === "h" ? "vhv" : "hvh";
-  return { ...common, opacity: 1, type: "scatter", mode: "lines", x, y, line: { shape, width: 1.5, color: BAR_COLOR } };
+  return { ...common, opacity: 1, type: "scatter", mode: "lines", x, y, line: { shape, width: 1.5, color: BAR_COLOR, dash } };
 }
 
-const ghostsOf = ({ data, layout }) => ({ layout, curves: data.map((trace, index) => ghost(trace, data, index)).filter(Boolean) });
+const ghostsOf = ({ data, layout }, dash) => ({ layout, curves: data.map((trace, index) => ghost(trace, data, index, dash)).filter(Boolean) });
 
 // The end of a curve, within the axis if there is one, that is farther from the curve of now on the scale of the
 // axis: { at, distance }.
@@ -66,7 +67,7 @@ function nameTag(curves, figure, name) {
     .map((curve) => ({ ...curve, ...farEnd(curve, decoded(figure.data[curve.index]?.y), axis) }));
   const { x, y, at } = ends.reduce((best, end) => (end.distance > best.distance ? end : best));
   return {
-    type: "scatter", mode: "text", xaxis, yaxis, x: [x?.[at] ?? at], y: [y[at]], text: [`<b>${name}</b>`],
+    type: "scatter", meta: "ghost", mode: "text", xaxis, yaxis, x: [x?.[at] ?? at], y: [y[at]], text: [`<b>${name}</b>`],
     textposition: "top center", cliponaxis: false, opacity: 0.8, showlegend: false, hoverinfo: "skip",
   };
 }
@@ -88,7 +89,7 @@ class PinBoard {
     this.prefix = prefix;
   }
 
-  // Add the pinned curves to a parsed figure, as the same arrays each time: a drag then repaints none of them.
+  // Add the pinned curves to a parsed figure; a drag only moves what is drawn (`repaint.js`).
   // theme: replaces the reserved colors of a figure's JSON.
   apply(figure, theme) {
     const panels = new Set(figure.data.map(({ xaxis = "x", yaxis = "y" }) => xaxis + yaxis));
@@ -96,7 +97,9 @@ class PinBoard {
     this.items.forEach((item, number) => {
       if (!item.figure) return;
       const colors = theme(RESERVED);
-      if (item.ghosts?.colors !== colors) item.ghosts = { colors, ...ghostsOf(JSON.parse(theme(item.figure))) };
+      const dash = DASHES[number];
+      if (item.ghosts?.colors !== colors || item.ghosts.dash !== dash)
+        item.ghosts = { colors, dash, ...ghostsOf(JSON.parse(theme(item.figure)), dash) };
       const curves = item.ghosts.curves.filter(({ xaxis, yaxis }) => panels.has(xaxis + yaxis));
       if (curves.length > 0) named.push([curves, letter(number)]);
       ghosts.push(...curves.map((curve) => ({ ...curve })));

@@ -50,9 +50,9 @@ function valuesOf(bench) {
 }
 
 function prepareBench(bench) {
-  const row = bench.querySelector(".stHorizontalBlock:has(> .stColumn)") ?? bench.querySelector('[class*="-figure"]');
+  const figure = bench.querySelector('[data-testid="stLayoutWrapper"]:has(> [class*="-figure"])') ?? bench.querySelector(".stHorizontalBlock:has(> .stColumn)");
   const values = valuesOf(bench);
-  if (row && values.length) insert("p", values.join(" · "), row.parentElement, row);
+  if (figure && values.length) insert("p", values.join(" · "), figure.parentElement, figure); // on one sheet with it
 }
 
 function prepareCanvas(canvas) {

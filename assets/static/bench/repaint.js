@@ -208,6 +208,49 @@ export function turnArrows(host) {
   if (withArrows.length > 0) Plotly.parts.plots.style(host);
 }
 
+// Pinned curves (`pins.js`). In a partial repaint they are layers that only move with their axes; a full paint
+// draws them again.
+const isGhost = ({ meta }) => meta === "ghost";
+const axisOf = (host, id) => host._fullLayout[id.replace(/^./, (letter) => `${letter}axis`)];
+const scaleOf = ({ _m: slope, _b: offset }) => ({ slope, offset }); // of pixels over values
+
+// Take the pinned curves, as they are drawn, out of what Plotly draws and styles.
+function liftGhosts(host) {
+  if (host.ghosts) return;
+  const groups = [...host.querySelectorAll(".scatterlayer > g.trace")];
+  host.ghosts = groups.filter((group) => isGhost(group.__data__[0].trace)).map((group) => {
+    const { trace, x, y } = group.__data__[0];
+    const axes = [trace.xaxis, trace.yaxis];
+    const layer = document.createElementNS(group.namespaceURI, "g");
+    group.closest(".scatterlayer").parentNode.append(layer);
+    layer.append(group);
+    group.setAttribute("class", "ghost");
+    if (trace.cliponaxis) layer.setAttribute("clip-path", `url(#${host._fullLayout._plots[axes.join("")].clipId})`);
+    for (const part of group.querySelectorAll("path")) {
+      part.removeAttribute("clip-path"); // it would be scaled
+      part.style.vectorEffect = "non-scaling-stroke";
+    }
+    return { layer, group, axes, isText: trace.mode === "text", point: [x, y], drawn: axes.map((id) => scaleOf(axisOf(host, id))) };
+  });
+}
+
+function moveGhosts(host) {
+  for (const { group, axes, isText, point, drawn } of host.ghosts) {
+    const now = axes.map((id) => scaleOf(axisOf(host, id)));
+    const scales = now.map(({ slope }, index) => slope / drawn[index].slope);
+    const shifts = now.map(({ offset }, index) => offset - scales[index] * drawn[index].offset);
+    const values = axes.map((id, index) => axisOf(host, id).c2l(point[index]));
+    const letter = now.map(({ slope, offset }, index) => (slope - drawn[index].slope) * values[index] + offset - drawn[index].offset);
+    group.setAttribute("transform", isText ? `translate(${letter})` : `translate(${shifts}) scale(${scales})`);
+  }
+}
+
+// Before a full paint.
+export function dropGhosts(host) {
+  for (const { layer } of host.ghosts ?? []) layer.remove();
+  host.ghosts = null;
+}
+
 // Paint `after` in place of `before` ({traces, layout}); false where that needs a full redraw, which
 // must follow.
 export function repaint(host, before, after) {
@@ -216,7 +259,8 @@ export function repaint(host, before, after) {
   const keys = changedNames(before.layout, after.layout);
   const isPartial =
     keys?.every((key) => changes.layoutChange(key, before.layout[key], after.layout[key])) &&
-    after.traces.every((trace, index) => changes.trace(index, before.traces[index], trace));
+    after.traces.every((trace, index) =>
+      isGhost(trace) ? isGhost(before.traces[index]) : changes.trace(index, before.traces[index], trace));
   if (!isPartial) return false;
   for (const [object, name, value] of changes.sets) object[name] = value;
 
@@ -225,13 +269,16 @@ export function repaint(host, before, after) {
   const { margin } = layout;
   const autoexpand = margin.autoexpand;
   margin.autoexpand = false;
+  const own = [...after.traces.keys()].filter((index) => !isGhost(after.traces[index]));
+  liftGhosts(host);
   try {
     if (!recalculate(host, changes.traces)) return false;
     const movedAxes = updateRanges(host, changes.axes);
     if (movedAxes.length > 0) drawAxes(host, movedAxes, changes.retitled);
     if (movedAxes.length > 0 || changes.traces.size > 0) {
-      for (const module of layout._basePlotModules) module.plot(host);
+      for (const module of layout._basePlotModules) module.plot(host, own);
       parts.plots.style(host);
+      moveGhosts(host);
     }
     for (const key of ["shapes", "annotations"])
       if (movedAxes.length > 0) parts.component(key, "draw")(host);

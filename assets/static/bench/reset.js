@@ -3,16 +3,19 @@
 
 const KEY = /\bst-key-(\w+)-(\w+)-restore\b/;
 const TYPING = 'input:not([type="range"], [type="checkbox"], [type="radio"]), textarea, [contenteditable="true"]';
-let address = location.href;
 let moves = 0; // in this lesson, since it was opened
 
+// No event tells of a new step of the history, and two of them may come between two looks at it.
+const { pushState } = history;
+history.pushState = (...args) => {
+  const { pathname } = location;
+  pushState.apply(history, args);
+  moves = location.pathname === pathname ? moves + 1 : 0;
+};
+
 export function updateResets() {
-  if (location.href !== address) {
-    moves = new URL(address).pathname === location.pathname ? moves + 1 : 0;
-    address = location.href;
-  }
   const steps = new Set(Array.from(document.querySelectorAll(".seqviz-steps"), ({ dataset }) => dataset.key));
-  const isSetting = (name) => !steps.has(name) && !name.endsWith(".pin");
+  const isSetting = (name) => !steps.has(name) && !/\.(pin|defaults)$/.test(name);
   const names = [...new URLSearchParams(location.search).keys()].filter(isSetting);
   for (const element of document.querySelectorAll('[class*="-restore"]')) {
     const [, lesson, bench] = KEY.exec(element.className) ?? [];
@@ -25,10 +28,7 @@ export function updateResets() {
   }
 }
 
-window.addEventListener("popstate", () => {
-  moves = Math.max(0, moves - 1);
-  address = location.href;
-});
+window.addEventListener("popstate", () => (moves = Math.max(0, moves - 1)));
 window.addEventListener("keydown", (event) => {
   const isUndo = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "z";
   if (!isUndo || moves === 0 || event.target.closest?.(TYPING)) return;

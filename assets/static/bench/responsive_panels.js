@@ -5,6 +5,7 @@ const GAP = 0.11; // of the figure's height: the lower title of one panel, if it
 const COLOR_BAR_START = 0.83; // where a panel ends that has a color bar beside it
 const MAX_NUMBERED = 8; // rows and columns of a heat map that shows its numbers on a narrow screen
 const SMALL_FONT_PX = 10; // pixels: letters of words that stand side by side in a row
+const MAX_WIDER = 3; // times, for a figure that scrolls
 const SIDE_MARGINS_PX = 110; // pixels: about what stands left and right of a panel
 
 const axisKey = (id, letter) => letter + "axis" + (id ?? letter).slice(1);
@@ -28,8 +29,8 @@ function panels(traces, layout) {
   return [...panelsByAxis.values()].sort((a, b) => b.top - a.top || a.left - b.left);
 }
 
-// Half-width characters: all but Chinese and the like.
-const widthOf = (character) => (character.codePointAt(0) >= 0x2e80 ? 1 : 0.52);
+// Half-width characters: all but Chinese and the like, and the sign of a space.
+const widthOf = (character) => (character.codePointAt(0) >= 0x2e80 || "␣…".includes(character) ? 1 : 0.52);
 
 // Wrap words so that no line is longer than `room` ems; tags have no width.
 function wrap(text, room) {
@@ -47,22 +48,10 @@ function wrap(text, room) {
     .join("");
 }
 
-// Truncate a word to the available ems, with an ellipsis. Numbers stay complete.
-function truncate(text, room) {
-  if (!/\p{L}/u.test(text) || text.includes("<")) return text;
-  const characters = text.match(/&[^;\s]+;|./gu) ?? [];
-  const width = (list) => list.reduce((sum, character) => sum + (character.length > 2 ? 0.52 : widthOf(character)), 0);
-  if (width(characters) <= room) return text;
-  while (characters.length > 1 && width(characters) + 0.8 > room) characters.pop();
-  return characters.join("") + "…";
-}
-
-// Its first letters without an ellipsis, where only a few ems are available.
-function abbreviate(text, room) {
-  const truncated = truncate(text, room);
-  if (truncated === text) return text;
-  const letters = text.replace(/^␣/, "").match(/&[^;\s]+;|./gu) ?? [];
-  return letters.slice(0, Math.max(1, Math.floor(room / widthOf(letters[0])))).join("");
+// Width of a text in ems; tags have none. Numbers are not counted: they stay as they are.
+function emsOf(text) {
+  if (!/\p{L}/u.test(text ?? "")) return 0;
+  return (text.match(/<[^>]*>|&[^;\s]+;|./gu) ?? []).reduce((sum, one) => sum + (one.startsWith("<") ? 0 : one.length > 2 ? 0.52 : widthOf(one)), 0);
 }
 
 // A heat map of numbers with more rows or columns: only colors, and the number on tap.
@@ -76,34 +65,40 @@ function isLargeTable({ type, texttemplate, text, z }) {
   return words.every((cell) => /\d/.test(cell) && !/\p{L}/u.test(cell));
 }
 
-// A table of words with narrow columns, or words side by side in a row: they are truncated, and complete
-// on hover. widthPx: of the panel.
+// Tokens below narrow columns are turned; those in cells, or side by side in a row, are small where that
+// is enough, and otherwise the figure is `wider` (times) and scrolls. widthPx: of the panel.
 function fitToPanel(trace, axis, widthPx) {
-  if (isLargeTable(trace)) return { trace: { ...trace, texttemplate: "" }, axis };
-  if (trace.type === "heatmap" && trace.texttemplate === "%{text}") {
-    const room = widthPx / trace.text[0].length / (trace.textfont?.size ?? 12) - 0.4;
-    const cells = trace.text.map((row) => row.map((word) => truncate(word, room)));
-    const ticktext = axis?.ticktext?.map((word) => truncate(word, room));
-    const fullText = trace.hovertext ?? trace.text;
-    return { trace: { ...trace, text: cells, hovertext: fullText }, axis: ticktext ? { ...axis, ticktext } : axis };
+  if (isLargeTable(trace)) return { trace: { ...trace, texttemplate: "" }, axis, wider: 1 };
+  const isTable = trace.type === "heatmap" && trace.texttemplate === "%{text}";
+  if (isTable && axis?.ticktext) {
+    const room = widthPx / axis.ticktext.length / (axis.tickfont?.size ?? 13) - 0.4;
+    if (axis.tickangle === 0) axis = { ...axis, ticktext: axis.ticktext.map((word) => wrap(word, room)) };
+    else if (axis.ticktext.some((word) => emsOf(word) > room)) axis = { ...axis, tickangle: -90 };
   }
-  if (trace.mode !== "text" || !Array.isArray(trace.text) || !axis?.range) return { trace, axis };
-  const pixels = (minDistance(trace) * widthPx) / Math.abs(axis.range[1] - axis.range[0]);
-  const fits = (size) => trace.text.map((word) => abbreviate(word, pixels / size));
-  const fullText = fits(trace.textfont?.size ?? 12);
-  if (fullText.every((word, index) => word === trace.text[index])) return { trace, axis };
-  return { trace: { ...trace, text: fits(SMALL_FONT_PX), textfont: { ...trace.textfont, size: SMALL_FONT_PX } }, axis };
+  const isRow = trace.mode === "text" && Array.isArray(trace.text) && axis?.range;
+  if (!isTable && !isRow) return { trace, axis, wider: 1 };
+  const sizePx = trace.textfont?.size ?? 12;
+  const needed = (px) => (isTable ? cellsPx(trace, px) : rowPx(trace, axis, px)) / widthPx;
+  if (needed(sizePx) <= 1) return { trace, axis, wider: 1 };
+  if (needed(SMALL_FONT_PX) > 1) return { trace, axis, wider: Math.min(MAX_WIDER, needed(sizePx)) };
+  return { trace: { ...trace, textfont: { ...trace.textfont, size: SMALL_FONT_PX } }, axis, wider: 1 };
 }
 
-// The smallest distance along x between two words of one row.
-function minDistance({ x, y }) {
-  const rows = new Map();
-  [...x].forEach((position, index) => rows.set(y[index], [...(rows.get(y[index]) ?? []), position]));
+// Pixels for a table whose cells hold their longest word.
+const cellsPx = ({ text }, px) => text[0].length * (Math.max(0, ...[...text].flat().map(emsOf)) * px + 5);
+
+// Pixels for a panel in which no word of a row touches the next.
+function rowPx({ x, y, text, textposition }, axis, px) {
+  const rows = new Map(), extent = Math.abs(axis.range[1] - axis.range[0]);
+  const sideOf = (index) => (Array.isArray(textposition) ? textposition[index] : textposition) ?? "";
+  [...x].forEach((at, index) => rows.set(y[index], [...(rows.get(y[index]) ?? []), { at, width: emsOf(text[index]) * px, side: sideOf(index) }]));
+  const shares = { left: [1, 0], right: [0, 1] }; // of a word to the left and to the right of its point
+  const share = ({ side }, place) => (shares[side.split(" ").at(-1)] ?? [0.5, 0.5])[place];
   const gaps = [...rows.values()].flatMap((row) => {
-    const sorted = row.sort((a, b) => a - b);
-    return sorted.slice(1).map((position, index) => position - sorted[index]);
+    const sorted = row.sort((a, b) => a.at - b.at);
+    return sorted.slice(1).map((b, index) => [b.at - sorted[index].at, sorted[index].width * share(sorted[index], 1) + b.width * share(b, 0) + 2]);
   });
-  return Math.min(Infinity, ...gaps.filter((gap) => gap > 0));
+  return Math.max(0, ...gaps.filter(([distance]) => distance > 0).map(([distance, width]) => (width * extent) / distance));
 }
 
 // Headlines start at the left edge of the figure; on a narrow screen they wrap.
@@ -129,31 +124,82 @@ function labelShare(axis, width) {
   return Math.min(0.3, ((longest * 0.56 + 0.5) * fontPx + (axis.title?.text ? 1.4 * fontPx : 0)) / width);
 }
 
-// Return the layout and traces of stacked panels, with the factor by which the figure's height grows.
+const belongs = (reference, ids) => ["paper", ...ids].includes((reference ?? "paper").split(" ")[0]);
+const axisId = (key) => key.replace("axis", "");
+const idsOf = ({ x, verticals }) => [x, ...verticals].map(axisId);
+const plain = (text) => (text ?? "").replace(/<br>/g, " ").replace(/<[^>]*>/g, "").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&").trim();
+
+// The panels that would be stacked, in their order: the name of each, and the ids of its axes. Empty
+// where nothing is stacked, and for a map, whose parts change another panel.
+export function tabsOf(traces, layout, width) {
+  if (width >= NARROW_PX || layout.meta?.map) return [];
+  const allPanels = panels(traces, layout);
+  const verticals = allPanels.flatMap((panel) => [...panel.verticals]);
+  const rows = new Set(allPanels.map((panel) => panel.top)).size;
+  if (rows === allPanels.length || new Set(verticals).size < verticals.length) return [];
+  const titles = allPanels.map((panel) => {
+    const ids = idsOf(panel), [across, up] = [layout[panel.x], layout[axisKey(ids[1], "y")]];
+    const isTitle = (note) => note.xref === `${ids[0]} domain` && note.yref === `${ids[1]} domain` && note.y === 1;
+    const axes = up?.ticktext && !across?.ticktext ? [across, up] : [up, across]; // the quantity before the names
+    return [layout.annotations?.find(isTitle)?.text, ...axes.map((axis) => axis?.title?.text)].map(plain);
+  });
+  const ways = [0, 1, 2].map((place) => titles.map((all) => all[place]));
+  ways.push(titles.map((all) => all.find(Boolean)), titles.map((all) => all.filter(Boolean).join(", ")));
+  const names = ways.find((way) => new Set(way.filter(Boolean)).size === way.length);
+  return allPanels.map((panel, index) => ({ ids: idsOf(panel), name: names?.[index] ?? `${index + 1}` }));
+}
+
+// One of the panels that would be stacked, alone.
+export function onlyPanel(traces, layout, index) {
+  const panel = panels(traces, layout)[index], { x, verticals, bottom, top } = panel, ids = idsOf(panel);
+  const isShown = ({ xref, yref }) => belongs(xref, ids) && belongs(yref, ids);
+  const newTraces = traces
+    .filter(({ xaxis }) => axisKey(xaxis, "x") === x)
+    .map((trace) => (trace.colorbar ? { ...trace, colorbar: { ...trace.colorbar, x: COLOR_BAR_START + 0.02, y: 0.5, len: 1 } } : trace));
+  const hasColorBar = newTraces.some(({ colorbar, showscale }) => colorbar && showscale !== false);
+  const others = ([key]) => !/^[xy]axis\d*$/.test(key) || key === x || verticals.has(key);
+  const newLayout = Object.fromEntries(Object.entries(layout).filter(others));
+  newLayout[x] = { ...layout[x], domain: [0, hasColorBar ? COLOR_BAR_START : 1] };
+  const lift = (share) => (share - bottom) / (top - bottom);
+  for (const y of verticals) newLayout[y] = { ...layout[y], domain: span(layout[y]).map(lift), showticklabels: true };
+  for (const key of [x, ...verticals]) if (!ids.includes(newLayout[key]?.matches)) delete newLayout[key]?.matches;
+  for (const name of ["annotations", "shapes"]) if (layout[name]) newLayout[name] = layout[name].filter(isShown);
+  return { traces: newTraces, layout: newLayout };
+}
+
+// The panels in which the traces of two figures differ.
+export function changedPanels(before, after, tabs) {
+  const tracesOf = ({ data }, ids) => JSON.stringify(data.filter(({ xaxis }) => ids.includes(xaxis ?? "x")));
+  return tabs.flatMap(({ ids }, index) => (tracesOf(before, ids) === tracesOf(after, ids) ? [] : [index]));
+}
+
+// Return the layout and traces of stacked panels, with the factors by which the figure's height and width grow.
 export function stackPanels(traces, givenLayout, width) {
   const layout = width < NARROW_PX ? wrapHeadlines(givenLayout, width) : givenLayout;
   const allPanels = panels(traces, layout);
   const verticals = allPanels.flatMap((panel) => [...panel.verticals]);
   const rows = new Set(allPanels.map((panel) => panel.top)).size;
   const shared = new Set(verticals).size < verticals.length;
-  if (width >= NARROW_PX) return { traces, layout, heightFactor: 1 };
+  if (width >= NARROW_PX) return { traces, layout, heightFactor: 1, widthFactor: 1 };
   const newLayout = { ...layout };
   const newTraces = [...traces];
   const isInPanel = ({ xaxis }, x) => axisKey(xaxis, "x") === x;
   const hasColorBar = (x) => traces.some((trace) => isInPanel(trace, x) && trace.colorbar && trace.showscale !== false);
+  let widthFactor = 1;
   const fitPanel = (x, share) =>
     traces.forEach((original, index) => {
       if (!isInPanel(original, x)) return;
-      const { trace, axis } = fitToPanel(original, newLayout[x], (width - SIDE_MARGINS_PX) * share);
+      const { trace, axis, wider } = fitToPanel(original, newLayout[x], (width - SIDE_MARGINS_PX) * share);
       if (axis) newLayout[x] = axis;
       newTraces[index] = trace;
+      widthFactor = Math.max(widthFactor, wider);
     });
   if (rows === allPanels.length || shared) {
     for (const { x } of allPanels) {
       const [left, right] = span(layout[x]);
       fitPanel(x, (right - left) * (hasColorBar(x) ? COLOR_BAR_START : 1));
     }
-    return { traces: newTraces, layout: newLayout, heightFactor: 1 };
+    return { traces: newTraces, layout: newLayout, heightFactor: 1, widthFactor };
   }
   const gap = layout.meta?.gap ?? GAP;
   const room = 1 - gap * (allPanels.length - 1);
@@ -179,5 +225,5 @@ export function stackPanels(traces, givenLayout, width) {
     });
     ceiling = floor - gap;
   }
-  return { traces: newTraces, layout: newLayout, heightFactor: 1 + 0.75 * (allPanels.length - rows) };
+  return { traces: newTraces, layout: newLayout, heightFactor: 1 + 0.75 * (allPanels.length - rows), widthFactor };
 }

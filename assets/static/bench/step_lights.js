@@ -13,9 +13,9 @@ const GROUPS = ".cartesianlayer .trace, .cartesianlayer .hm, .legend .traces";
 
 const layoutAxis = (host, id) => host._fullLayout?.[id.replace(/^./, (letter) => `${letter}axis`)];
 
-function isLit(trace, lights) {
+export function isLit(trace, lights) {
   return lights.some(({ name, axis }) =>
-    (typeof name === "number" ? trace.index === name : trace.name === name) && (!axis || trace.yaxis === axis));
+    (typeof name === "number" ? Number.parseInt(trace.uid) === name : trace.name === name) && (!axis || trace.yaxis === axis));
 }
 
 // Pixels of a value along an axis, from the left or upper edge of the figure.
@@ -40,10 +40,22 @@ function cellBox(host, { x, y, axes }) {
   return { left: pixel(horizontal, x) - width / 2, top: pixel(vertical, y) - height / 2, width, height };
 }
 
-// Light up parts of a chart; the returned function ends it. isCalm: nothing fades.
-export function lightUp(host, lights, isCalm) {
+// Ring controls in the color of the theme, which an element in a component knows; the returned function ends it.
+export function ring(elements, component) {
+  const color = getComputedStyle(component).getPropertyValue("--st-primary-color") || "currentColor";
+  for (const element of elements) {
+    element.closest("details:not([open])")?.querySelector("summary").click(); // "More settings"
+    element.style.setProperty("--seqviz-ring", color);
+    element.toggleAttribute("data-seqviz-ring", true); // Streamlit writes the classes anew
+  }
+  return () => elements.forEach((element) => element.removeAttribute("data-seqviz-ring"));
+}
+
+// Light up parts of a chart for a time; the returned function ends it. isCalm: nothing fades.
+export function lightUp(host, lights, isCalm, duration = LIGHT_MS) {
   const traces = lights.filter(({ kind }) => kind === "trace");
-  const boxes = lights.filter(({ kind }) => kind !== "trace");
+  const boxes = lights.filter(({ kind }) => kind === "axis" || kind === "cell");
+  host.chart?.reveal(lights);
   const layer = createElement("div", host, { className: "seqviz-step-lights", ariaHidden: "true" });
   const apply = () => {
     if (!host._fullLayout) return;
@@ -69,7 +81,7 @@ export function lightUp(host, lights, isCalm) {
     host.classList.remove("seqviz-lighting");
     for (const group of host.querySelectorAll(".seqviz-lit")) group.classList.remove("seqviz-lit");
   };
-  const timer = setTimeout(clear, LIGHT_MS);
+  const timer = Number.isFinite(duration) ? setTimeout(clear, duration) : 0;
   apply();
   return clear;
 }

@@ -6,7 +6,9 @@
 
 import { COMMIT_TIMEOUT_MS, liveBench, sameValue } from "./live.js";
 import { createElement } from "../components/slider.js";
-import { lightUp } from "./step_lights.js";
+import { controlElement } from "./equation.js";
+import { lightUp, ring } from "./step_lights.js";
+import { goTo, PHONE } from "./viewport.js";
 
 const MOVE_MS = 500;
 const RING_MS = 4000;
@@ -17,7 +19,6 @@ const CALM = window.matchMedia("(prefers-reduced-motion: reduce)");
 const easeInOut = (share) => share * share * (3 - 2 * share);
 const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 const cssClass = (key) => `.st-key-${key.replaceAll(".", "-")}`;
-const controlElement = (key) => document.querySelector(`${cssClass(key)}-slider, ${cssClass(key)}`);
 
 class Steps {
   current = 0; // number of the step whose settings and sentence are shown
@@ -101,9 +102,18 @@ class Steps {
       sameValue(this.bench.controls.get(key)?.slider.text ?? values[key], text));
   }
 
+  // Bring the chips and the figure below them into sight; on a phone the figure stays in sight by itself.
+  showFigure() {
+    const figure = this.host.closest('[class*="st-key-bench-"]')?.querySelector('[class*="-figure"]:has(.seqviz-chart)');
+    if (!figure || PHONE.matches) return;
+    // At once, because only frames in sight are drawn.
+    if (figure.getBoundingClientRect().bottom > window.innerHeight) goTo(this.host, { block: "start", behavior: "instant" });
+  }
+
   // Take a step.
   async run(number) {
     const { settings, named } = this.data.steps[number - 1];
+    this.showFigure();
     const moves = [], others = [];
     for (const [key, text] of Object.entries(settings)) {
       const slider = this.bench.controls.get(key)?.slider;
@@ -208,13 +218,7 @@ class Steps {
   highlight() {
     this.clear();
     const elements = this.ringed.map(controlElement).filter(Boolean);
-    const color = getComputedStyle(this.host).getPropertyValue("--st-primary-color"); // known in components only
-    for (const element of elements) {
-      element.closest("details:not([open])")?.querySelector("summary").click(); // "More settings"
-      element.style.setProperty("--seqviz-ring", color);
-      element.toggleAttribute("data-seqviz-ring", true); // Streamlit writes the classes anew
-    }
-    this.clearRings = () => elements.forEach((element) => element.removeAttribute("data-seqviz-ring"));
+    this.clearRings = ring(elements, this.host);
     this.ringTimer = setTimeout(this.clearRings, RING_MS);
     const chart = document.querySelector(`${cssClass(this.data.bench)}-figure .seqviz-chart`);
     if (chart) this.clearLights = lightUp(chart, this.data.steps[this.current - 1].lights, CALM.matches);

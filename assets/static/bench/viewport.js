@@ -8,10 +8,46 @@ export const isNear = (name, ahead, above = ahead) => {
   return bottom > -above * window.innerHeight && top < (1 + ahead) * window.innerHeight;
 };
 
+const HOLD_MS = 4000; // in which what is above a bench may still arrive
+const LOOK_MS = 150;
+let held = new AbortController();
+
+// Scroll to a bench, open its card, and stay at it while content above loads, unless the reader scrolls
+// or the page goes to another bench.
+export function goToBench(name) {
+  held.abort();
+  const interrupted = (held = new AbortController());
+  const end = performance.now() + HOLD_MS;
+  for (const kind of ["wheel", "touchmove", "keydown", "pointerdown"])
+    window.addEventListener(kind, () => interrupted.abort(), { capture: true, passive: true, signal: interrupted.signal });
+  const hold = () => {
+    const bench = document.querySelector(`.st-key-bench-${name}`);
+    if (interrupted.signal.aborted || performance.now() > end) {
+      clearInterval(timer);
+      if (!interrupted.signal.aborted && bench && document.activeElement === document.body) {
+        bench.tabIndex = -1; // a reader with a keyboard goes on from here
+        bench.focus({ preventScroll: true });
+      }
+      interrupted.abort();
+    } else if (bench?.closest(CLOSED_CARD)) {
+      bench.closest(CLOSED_CARD).querySelector("summary").click();
+    } else if (bench && Math.abs(bench.getBoundingClientRect().top - parseFloat(getComputedStyle(bench).scrollMarginTop)) > 2) {
+      bench.scrollIntoView({ block: "start" });
+    }
+  };
+  const timer = setInterval(hold, LOOK_MS);
+  hold();
+}
+
+// Scroll to an element; the page no longer stays at a bench.
+export function goTo(element, options) {
+  held.abort();
+  element?.scrollIntoView(options);
+}
+
 // Bring the figure of a bench into sight: the question above it may fill the window.
 export function showFigure(bench) {
-  const figure = bench?.querySelector('[class*="-figure"]') ?? bench;
-  figure?.scrollIntoView({ block: "center", behavior: "smooth" });
+  goTo(bench?.querySelector('[class*="-figure"]') ?? bench, { block: "center", behavior: "smooth" });
 }
 
 export const PHONE = window.matchMedia("(max-width: 640px)"); // as in ui/render/css.py

@@ -447,7 +447,8 @@ class DrawnPrediction extends RoomComponent {
     if (!room)
       return data.y
         ? [{ text: words.again, press: () => this.requestResult(false) }, ...open]
-        : [{ text: words.compute, press: () => this.requestResult(true), isDisabled: !marks, isPrimary: true }, clear];
+        : [{ text: words.compute, press: () => this.requestResult(true), isDisabled: !marks, isPrimary: true }, clear,
+            { text: words.skip, press: () => this.requestResult(true), isQuiet: true }];
     const problems = this.problem ? [{ text: this.problem }] : [];
     if (!room.state) return problems;
     if (room.isTeacher) return [...this.teacherButtons(open), ...problems];
@@ -479,11 +480,12 @@ class DrawnPrediction extends RoomComponent {
     this.result.replaceChildren(...lines.map((textContent) => Object.assign(document.createElement("p"), { textContent })));
     const focused = document.activeElement?.dataset?.part, hadFocus = this.row.contains(document.activeElement);
     this.row.replaceChildren();
-    buttons.forEach(({ text, press, isDisabled, isPrimary }, index) => {
+    buttons.forEach(({ text, press, isDisabled, isPrimary, isQuiet }, index) => {
       if (!press) return createElement("span", this.row, { textContent: text });
       const button = createElement("button", this.row, { type: "button", textContent: text, onclick: press, disabled: Boolean(isDisabled) });
       button.dataset.part = index;
       button.classList.toggle("primary", Boolean(isPrimary));
+      button.classList.toggle("quiet", Boolean(isQuiet));
     });
     if (hadFocus) this.row.querySelector(`[data-part="${focused}"]`)?.focus();
   }

@@ -4,6 +4,8 @@ import { RoomComponent, trackPress } from "./room_client.js";
 import { createElement } from "../components/slider.js";
 import { interpolate, percent } from "../components/format.js";
 
+const MIN_VOTES = 6; // with fewer, an interval covers nearly every share
+
 // Wilson's 95% interval of a proportion, as in seqviz/stats/estimate.py.
 export function wilson(count, of) {
   const z = 1.959963984540054;
@@ -37,6 +39,7 @@ class Poll extends RoomComponent {
     this.renderedJson = json;
     const focused = document.activeElement?.dataset?.option;
     this.host.replaceChildren();
+    this.host.classList.toggle("revealed", isRevealed);
     this.renderOptions(poll, ownVote, isRevealed);
     this.renderBelow(poll, ownVote, isRevealed);
     if (focused !== undefined) this.host.querySelector(`[data-option="${focused}"]`)?.focus();
@@ -67,16 +70,19 @@ class Poll extends RoomComponent {
     button.onclick = () => room.vote(poll.number, poll.round, option).catch((error) => this.showError(error));
   }
 
+  // A line for each round: bar, count, and the interval unless it is for too few votes.
   renderBars(item, { counts }, option) {
+    const { words } = this.data, host = createElement("div", item, { className: "votes" });
     counts.forEach((votes, index) => {
       const total = votes.reduce((sum, count) => sum + count, 0), [low, high] = wilson(votes[option], total);
-      const bar = createElement("div", item, { className: `bar ${index < counts.length - 1 ? "first" : ""}` });
+      const bar = createElement("div", host, { className: `bar ${index < counts.length - 1 ? "first" : ""}` });
       createElement("i", bar).style.width = `${total ? (100 * votes[option]) / total : 0}%`;
-      Object.assign(createElement("b", bar).style, { left: `${100 * low}%`, width: `${100 * (high - low)}%` });
       const share = percent(total ? votes[option] / total : NaN);
-      const words = interpolate(this.data.words.share, {
-        round: index + 1, count: votes[option], of: total, share, low: percent(low), high: percent(high) });
-      createElement("div", item, { className: "share", textContent: words });
+      const numbers = { round: index + 1, count: votes[option], of: total, share, low: percent(low), high: percent(high) };
+      const line = createElement("div", host, { className: "share", textContent: interpolate(words.share, numbers) });
+      if (total < MIN_VOTES) return;
+      Object.assign(createElement("b", bar).style, { left: `${100 * low}%`, width: `${100 * (high - low)}%` });
+      createElement("span", line, { className: "interval", textContent: interpolate(words.share_interval, numbers) });
     });
   }
 
@@ -119,9 +125,9 @@ class Poll extends RoomComponent {
   // Transitions from each answer of the first round (row) to each of the second (column).
   renderFlow({ flow }) {
     if (!flow) return;
-    const { words } = this.data;
-    createElement("div", this.host, { textContent: words.flow });
-    const table = createElement("table", this.host);
+    const { words } = this.data, host = createElement("div", this.host, { className: "flow" });
+    createElement("div", host, { textContent: words.flow });
+    const table = createElement("table", host);
     const head = createElement("tr", table);
     createElement("th", head);
     flow.forEach((_, to) => createElement("th", head, { textContent: `→ ${to + 1}` }));

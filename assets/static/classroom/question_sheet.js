@@ -1,7 +1,7 @@
 // Question of a teacher as a sheet over the page of a follower. It keeps its place in the page;
 // only its position on the screen changes, so nothing of it is created twice.
 
-import { PHONE } from "../bench/viewport.js";
+import { goTo, PHONE } from "../bench/viewport.js";
 import { createElement } from "../components/slider.js";
 
 const MARK = "data-seqviz-sheet"; // a name that the page's own scripts do not take away
@@ -56,7 +56,7 @@ export class Sheet {
       host.parentElement?.style.removeProperty("min-height");
     };
     const figure = host.closest('[class*="st-key-bench-"]')?.querySelector('[class*="-figure"]:has(.seqviz-chart)');
-    if (figure && PHONE.matches) figure.scrollIntoView({ block: "start" }); // above the sheet
+    if (figure && PHONE.matches) goTo(figure, { block: "start" }); // above the sheet
     this.focus();
   }
 

@@ -2,7 +2,8 @@
 // shows the state of the room.
 
 import { liveBenches } from "../bench/live.js";
-import { CLOSED_CARD, showFigure } from "../bench/viewport.js";
+import { CLOSED_CARD, goToBench, showFigure } from "../bench/viewport.js";
+import { Ink } from "./ink.js";
 import { currentQuestion, questionElement, Sheet } from "./question_sheet.js";
 import { Board } from "./room_board.js";
 import { formatCode } from "./room_code.js";
@@ -82,6 +83,8 @@ function appendLabel(host, { text, short, press }) {
 const MAX_BAR_PX = 56; // pixels: an open list is over the page
 const BAR_GAP_PX = 16;
 let hasInput = false; // this tab was used
+let isWatching = false; // a second page of the teacher that follows the first: its prose are the notes
+const isPhone = () => matchMedia("(max-width: 640px)").matches;
 
 class RoomChip {
   reported = ""; // the last reported view, as JSON
@@ -92,6 +95,7 @@ class RoomChip {
   goals = new Set(); // that this page has shown as reached
   isOverviewOpen = false; // where all students are
   isListOpen = false; // the list of what was sent
+  ink = new Ink(); // what the teacher has drawn on the figure
   notes = new Map(); // notes that the teacher has asked for, by the number of the submission
 
   constructor(host) {
@@ -117,8 +121,9 @@ class RoomChip {
   }
 
   // lesson: of the rendered page; the URL is ahead of it while a page loads.
-  update({ code, words, lesson }) {
+  update({ code, words, lesson, address }) {
     this.words = words;
+    this.address = address;
     if (this.room?.code !== code) {
       this.room = joinRoom(code);
       this.listener = () => this.refresh();
@@ -138,12 +143,13 @@ class RoomChip {
     for (const element of visibleBenches()) element.inert = false;
     this.sheet.hide();
     this.board.close();
+    this.ink.close();
     for (const name of ["height", "width"]) document.documentElement.style.removeProperty(`--seqviz-room-${name}`);
   }
 
   // A student who uses a control detaches from the teacher; a teacher who uses a page moves the class there.
   onUserInput({ isTrusted, target, type, key }) {
-    if (isTrusted && !target.closest?.(".seqviz-room")) {
+    if (isTrusted && !isWatching && !target.closest?.(".seqviz-room")) {
       hasInput = true;
       if (JSON.stringify(this.room?.state?.place) !== this.reported) this.reported = ""; // another device has reported since
     }
@@ -162,7 +168,7 @@ class RoomChip {
     if (!room?.state || room.state.lost || room.ended) return;
     this.applyPermissions(room.state);
     this.onBenchChange();
-    if (room.isTeacher) return this.reportView(room);
+    if (room.isTeacher) return isWatching ? this.recoverNavigation(room.state) : this.reportView(room);
     this.updateQuestion(room);
     this.recoverNavigation(room.state);
     this.reportLocation(room);
@@ -344,7 +350,9 @@ class RoomChip {
       this.reported = "";
       this.presence.json = "";
     }
-    if (room.state && !room.isTeacher && this.isFollowing && !room.ended && !room.state.lost) this.syncTo(room.state.place);
+    const follows = (!room.isTeacher || isWatching) && this.isFollowing;
+    if (room.state && follows && !room.ended && !room.state.lost) this.syncTo(room.state.place);
+    this.showInk();
     if (room.ended) {
       for (const element of visibleBenches()) element.inert = false;
       this.sheet.hide();
@@ -353,6 +361,13 @@ class RoomChip {
     if (room.isTeacher && room.state) this.board.render();
     if (room.state && !room.isTeacher && !room.ended && !room.state.lost) this.updateQuestion(room);
     this.render();
+  }
+
+  // The page that draws shows its own strokes (present.js).
+  showInk() {
+    const { place, ink } = this.room.state ?? {};
+    const isShown = ink?.length && this.isFollowing && !this.room.ended && place.lesson === slug() && !document.querySelector(".seqviz-presenter");
+    this.ink.show(() => benchElement(place.bench), isShown ? ink : []);
   }
 
   syncTo(place) {
@@ -371,7 +386,7 @@ class RoomChip {
     this.room.expectedLessons.clear();
     this.appliedJson = text;
     this.set(place.values, url);
-    if (place.bench && place.bench !== before) this.scrollToBench(place.bench);
+    if (place.bench && place.bench !== before) goToBench(place.bench);
   }
 
   // Apply only differences. A slider moves as in a drag; for anything else the figure comes first, and the
@@ -397,22 +412,12 @@ class RoomChip {
     this.navTimer = setTimeout(() => this.isFollowing && slug() === lesson && navigate(url), Math.random() * JITTER_MS);
   }
 
-  scrollToBench(name) {
-    const element = benchElement(name), opener = openerOf(element);
-    if (opener) {
-      opener.click();
-      setTimeout(() => element.scrollIntoView({ block: "start" }), TICK_MS); // it has a place by then
-      return;
-    }
-    element?.scrollIntoView({ block: "start", behavior: "smooth" });
-  }
-
   // Go to a location that a participant has sent.
   visit(place) {
-    if (this.room.isTeacher) hasInput = true;
+    if (this.room.isTeacher) this.watch(false);
     else this.isFollowing = false;
     navigate(this.addressOf(place));
-    setTimeout(() => this.scrollToBench(place.bench), place.lesson === slug() ? 0 : JITTER_MS);
+    setTimeout(() => goToBench(place.bench), place.lesson === slug() ? 0 : JITTER_MS);
     this.refresh();
   }
 
@@ -421,6 +426,15 @@ class RoomChip {
     const prefix = key.replace(/[^.]*$/, "");
     const others = Object.entries(settings()).filter(([name]) => lesson === slug() && !name.startsWith(prefix));
     this.visit({ lesson, bench, values: { ...Object.fromEntries(others), ...values, [key]: text } });
+  }
+
+  // A second page of the teacher follows the first, or leads the class from here.
+  watch(isOn) {
+    isWatching = isOn;
+    hasInput = !isOn;
+    this.isFollowing = true;
+    this.appliedJson = this.reported = "";
+    this.refresh();
   }
 
   resumeFollowing() {
@@ -615,19 +629,21 @@ class RoomChip {
       this.refresh();
     };
     const permissionItems = state.allowed.length
-      ? [{ text: words.all_benches, press: command({ kind: "allow", benches: [] }) }]
+      ? [{ text: words.use, kind: "use" }, { text: words.all_benches, press: command({ kind: "allow", benches: [] }) }]
       : visibleName.length
-        ? [{ text: words.spotlight, press: command({ kind: "allow", benches: visibleName }) }, { text: words.range, press: toggleRange }]
+        ? [{ text: words.use, kind: "use" }, { text: words.spotlight, press: command({ kind: "allow", benches: visibleName }) }, { text: words.range, press: toggleRange }]
         : [];
+    const address = this.address ? [{ text: this.address, kind: "address" }] : [];
     const rangeLists = this.isRangeOpen && !state.allowed.length && visibleName.length ? [this.rangeList()] : [];
     const nStuck = Object.values(state.dots ?? {}).reduce((sum, dot) => sum + dot[1], 0);
     return [
-      ...(this.isOverviewOpen ? [this.overview(state)] : []), ...(this.isListOpen && sent.length ? [{ list: sent, openItem: this.openItem, notes: [...this.notes] }] : []), ...rangeLists, ...lists, code, presentItem, ...detachedItem, ...goals, ...list, ...buttons,
+      ...(this.isOverviewOpen ? [this.overview(state)] : []), ...(this.isListOpen && sent.length ? [{ list: sent, openItem: this.openItem, notes: [...this.notes] }] : []), ...rangeLists, ...lists, code, ...address, presentItem, ...detachedItem, ...goals, ...list, ...buttons,
       ...(this.note ? [{ text: this.note }] : []), ...(nStuck ? [{ text: interpolate(words.stuck, { count: nStuck }) }] : []),
       { text: paused ? words.resume : words.pause, press: command({ kind: "pause", on: !paused }) },
       ...(state.door ? [] : [{ text: words.door_closed, kind: "calm" }]),
       { text: state.door ? words.door_close : words.door_open, press: command({ kind: "door", open: !state.door }) },
       ...permissionItems,
+      ...(isWatching || isPhone() ? [{ text: isWatching ? words.lead : words.watch, press: () => this.watch(!isWatching) }] : []),
       { text: words.keep, press: () => this.saveTable().catch((error) => this.showNotice(this.errorMessage(error))) },
       { text: words.keep_notebook, press: () => this.saveNotebook().catch((error) => this.showNotice(this.errorMessage(error))) },
       { text: words.end, press: () => confirm(words.sure) && command({ kind: "end" })() },

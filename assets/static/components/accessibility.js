@@ -17,7 +17,8 @@ const dataButton = (figure) => {
 // The sentences under a figure describe it; they were added or replaced.
 function describe(figure) {
   const bench = keyOf(figure.closest('[class*="-figure"]'), "-figure");
-  const notes = [...document.querySelectorAll(`[class*="${bench}-notes-"]`)].filter((note) => !note.closest(".seqviz-overlay"));
+  const place = figure.closest('[class*="st-key-bench-"]') ?? document;
+  const notes = [...place.querySelectorAll(`[class*="${bench}-notes-"]`)].filter((note) => !note.closest(".seqviz-overlay"));
   notes.forEach((note, index) => (note.id ||= `${bench.replace("st-key-", "note-")}-${index + 1}`));
   const ids = notes.map(({ id }) => id).join(" ");
   if (ids) set(figure, "aria-describedby", ids);

@@ -1,8 +1,11 @@
 // Format of labels and numbers, with the names of seqviz/core/i18n.py.
 
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-const groupDigits = (value, digits) =>
-  value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+const formats = new Map(); // by digits: `toLocaleString` makes one for each number, in 60 µs
+function groupDigits(value, digits) {
+  if (!formats.has(digits)) formats.set(digits, new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+  return formats.get(digits).format(value);
+}
 const withMinusSign = (text) => text.replace("-", "\u2212");
 
 // Three significant digits, thousands separated by commas, powers of ten for many zeros.
@@ -20,8 +23,10 @@ export function number(value) {
 export const percent = (share) => (Number.isNaN(share) ? "–" : withMinusSign(`${groupDigits(100 * share, 1)}%`));
 export const count = (value) => groupDigits(value, 0);
 
-// Insert values into a sentence.
-export const interpolate = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+// Insert values into a sentence; `{kept:of token}` is "1 token" or "488 tokens".
+export const interpolate = (sentence, values) =>
+  sentence.replace(/\{(\w+)(?::of (\w+))?\}/g, (_, name, noun) =>
+    noun ? `${values[name]} ${noun}${values[name] === "1" ? "" : "s"}` : values[name]);
 
 const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 // Escape a text for HTML.

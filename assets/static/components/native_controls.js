@@ -37,6 +37,7 @@ export class Controls {
       if (!entry) {
         const element = document.createElement("div");
         element.className = "control seqviz-slider";
+        element.dataset.control = control.key;
         entry = { element, frame, ...this[control.kind](element, control) };
         this.entries.set(control.key, entry);
       }

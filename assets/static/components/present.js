@@ -1,7 +1,11 @@
 // Presenter keys: Page Down and Page Up, which a clicker sends, walk the questions and steps of a bench,
 // then from bench to bench, and after the last to the next lesson; left and right move the slider used
-// last. B: black screen, N: notes, L: pointer, D: drawing on the screen.
+// last. B: black screen, N: the lesson's prose beside the slide, A: the whole page in place of slides,
+// L: pointer, D: pen for the figure; Backspace takes back a stroke, E erases all. A room sees the drawing.
 
+import { Ink } from "../classroom/ink.js";
+import { currentView } from "../classroom/room.js";
+import { currentRoom } from "../classroom/room_client.js";
 import { interpolate } from "./format.js";
 import { createElement } from "./slider.js";
 
@@ -12,10 +16,14 @@ const SCROLLABLE = ':is(.katex-display, table, pre, .seqviz-scrolls)[tabindex="0
 const TAKES_ARROWS = `[type="range"], [type="radio"], [role="radio"], [role="toolbar"] *, [role="slider"], [role="tab"], ${SCROLLABLE}`;
 const TOP_TOLERANCE_PX = 16; // within which a bench is at the upper edge
 const ANSWERED = "data-seqviz-answered"; // of a question that is answered and still shown
-const NOTES = "data-seqviz-notes"; // of the document, while the lesson's prose is shown
+const CAPTION = '[data-testid="stCaptionContainer"]'; // the keys, not prose
+const WHOLE = "data-seqviz-whole"; // of the document, while the lesson is shown in place of slides
+const BENCH = '[class*="st-key-bench-"]';
 const DONE = '[class*="-done"]';
 const DESIGN_PX = { width: 1150, height: 675 }; // window for which charts are drawn; others enlarge them
-const LINE_SHARE = 0.005; // width of a drawn line, of the window's height
+const SEND_MS = 250; // between two messages with a drawing
+const WATCH_MS = 200; // between two looks whether the figure under a drawing, or the slide of the notes, is another
+const MODIFIERS = ["Shift", "Control", "Alt", "AltGraph", "Meta"];
 let lastSlider = null; // the slider
 let words = {}; // translations
 let overlay = null; // Overlay
@@ -30,7 +38,7 @@ const isVisible = (element) => {
 const currentBench = () =>
   benches().find((bench) => Math.abs(bench.getBoundingClientRect().top) <= TOP_TOLERANCE_PX) ?? null;
 const benches = () =>
-  [...document.querySelectorAll('[class*="st-key-bench-"]')].filter((bench) => bench.getClientRects().length > 0);
+  [...document.querySelectorAll(BENCH)].filter((bench) => bench.getClientRects().length > 0);
 
 // Take the next step of a question: open, close and reveal the vote of a class; else show the answer.
 function advanceQuestion(question) {
@@ -70,7 +78,7 @@ function advanceBench(bench, forward) {
 // Return whether the page has changed, in this lesson or to another.
 function advance(forward) {
   const bench = currentBench();
-  if (bench && !hasNotes() && advanceBench(bench, forward)) return true;
+  if (bench && !isWhole() && advanceBench(bench, forward)) return true;
   const page = document.querySelector('[data-testid="stMain"]');
   const scrollBefore = page.scrollTop;
   const distances = benches().map((item) => ({ item, top: item.getBoundingClientRect().top }));
@@ -87,6 +95,12 @@ function advance(forward) {
     return true;
   }
   return leaveLesson(forward, page);
+}
+
+// A drawing belongs to what is under it.
+function turnPage(forward) {
+  overlay.clear();
+  return advance(forward);
 }
 
 // The first press says where the second goes.
@@ -118,39 +132,69 @@ function moveSlider(key, shiftKey) {
 function onKeyDown(event) {
   const { key, isTrusted, altKey, ctrlKey, metaKey, shiftKey } = event;
   const focused = event.target; // in a frame it is an element of the page there
-  if (!isTrusted || altKey || ctrlKey || metaKey || focused.matches(TEXT_FIELDS)) return;
-  if (focused.closest(OWN_KEYS) || document.querySelector(".stDialog")) return;
+  if (!isTrusted || altKey || ctrlKey || metaKey) return;
+  if (!overlay.blank.hidden) {
+    if (!event.repeat && !MODIFIERS.includes(key)) overlay.show(overlay.blank, false); // and nothing else
+    event.preventDefault();
+    event.stopPropagation();
+    return;
+  }
+  if (focused.matches(TEXT_FIELDS) || focused.closest(OWN_KEYS) || document.querySelector(".stDialog")) return;
   if (!event.repeat) overlay.takeMessage();
   const isHandled =
     key === "PageDown" || key === "PageUp"
-      ? event.repeat || overlay.clear() || advance(key === "PageDown") // a key that is held is one press
+      ? event.repeat || turnPage(key === "PageDown") // a key that is held is one press
       : key === "ArrowLeft" || key === "ArrowRight"
         ? !focused.matches(TAKES_ARROWS) && moveSlider(key, shiftKey)
-        : overlay.toggle(key.toLowerCase());
+        : overlay.toggle(key.toLowerCase(), event.repeat);
   if (!isHandled) return;
   event.preventDefault();
   event.stopPropagation(); // a slider that has the focus would take a page for ten steps
 }
 
-const hasNotes = () => document.documentElement.hasAttribute(NOTES);
+const isWhole = () => document.documentElement.hasAttribute(WHOLE);
 
-function toggleNotes() {
+function toggleWhole() {
   const bench = currentBench();
-  document.documentElement.toggleAttribute(NOTES);
+  document.documentElement.toggleAttribute(WHOLE);
   bench?.scrollIntoView({ block: "start" });
+}
+
+// A slide that is used where it has come only in part, as by a wheel, fills the window.
+function fitSlide(target) {
+  const bench = target.closest?.(BENCH);
+  if (bench && !isWhole() && bench !== currentBench() && Math.abs(bench.offsetHeight - window.innerHeight) <= 1)
+    bench.scrollIntoView({ block: "start" });
+}
+
+// What a lesson says about a bench and a slide leaves out: what stands before it, its sentences, and what follows.
+function notesOf(bench) {
+  const wrapper = bench.parentElement, parts = [...wrapper.parentElement.children], at = parts.indexOf(wrapper);
+  const isBench = (part) => part.querySelector(BENCH) !== null;
+  const from = parts.slice(0, at).findLastIndex(isBench) + 1, end = parts.slice(at + 1).findIndex(isBench);
+  const before = parts.slice(from, at), after = parts.slice(at + 1, end < 0 ? undefined : at + 1 + end);
+  const prose = (items) => items.flatMap((item) => [...item.querySelectorAll(`:scope > .stMarkdown:not(:has(${CAPTION}))`)]);
+  const sentences = [...bench.querySelectorAll('[class*="-notes-"] .stMarkdown')];
+  const folded = after.filter((item) => item.matches('[class*="st-key-more-"]'));
+  return [...prose(before), ...sentences, ...folded.flatMap((item) => [...item.querySelectorAll(".stMarkdown")]), ...prose(after)];
 }
 
 // What lies over the page.
 class Overlay {
-  constructor(parent, signal) {
+  controller = new AbortController();
+
+  constructor(parent) {
     this.host = createElement("div", parent, { className: "seqviz-presenter" });
     this.message = createElement("div", this.host, { className: "message", role: "status" });
     this.blank = createElement("div", this.host, { className: "blank", hidden: true });
     this.pointer = createElement("div", this.host, { className: "pointer", hidden: true });
-    this.canvas = createElement("canvas", this.host, { hidden: true });
-    this.canvas.addEventListener("pointermove", (event) => event.buttons && this.draw(event));
-    this.keys = { b: this.blank, ".": this.blank, l: this.pointer, d: this.canvas };
-    window.addEventListener("pointerdown", () => this.takeMessage(), { capture: true, signal });
+    this.pen = createElement("div", this.host, { className: "pen", hidden: true });
+    this.notes = createElement("div", this.host, { className: "notes", hidden: true, role: "region", tabIndex: 0, ariaLabel: words.notes });
+    this.ink = new Ink();
+    for (const kind of ["pointerdown", "pointermove", "pointerup", "pointercancel"])
+      this.pen.addEventListener(kind, (event) => this.draw(event));
+    this.keys = { b: this.blank, ".": this.blank, l: this.pointer, d: this.pen, n: this.notes };
+    window.addEventListener("pointerdown", () => this.takeMessage(), { capture: true, signal: this.controller.signal });
   }
 
   // A message stays until the next key or click.
@@ -159,10 +203,12 @@ class Overlay {
     this.message.textContent = "";
   }
 
-  // The action of a key, if it has one.
-  toggle(key) {
-    if (key === "n") toggleNotes();
-    else if (!(key in this.keys)) return false;
+  // The action of a key, if it has one. A key that is held switches once.
+  toggle(key, isRepeat) {
+    if ((key === "e" || key === "backspace") && this.ink.strokes.length) this.setInk(key === "e" ? [] : this.ink.strokes.slice(0, -1));
+    else if (key !== "a" && !(key in this.keys)) return false;
+    else if (isRepeat) return true;
+    else if (key === "a") toggleWhole();
     else this.show(this.keys[key], this.keys[key].hidden);
     return true;
   }
@@ -173,34 +219,78 @@ class Overlay {
       if (on) window.addEventListener("pointermove", this.movePointer);
       else window.removeEventListener("pointermove", this.movePointer);
     }
-    // A canvas that gets a size is empty.
-    if (element === this.canvas && on) Object.assign(element, { width: window.innerWidth, height: window.innerHeight });
+    if (element === this.notes) {
+      clearInterval(this.notesWatch);
+      if (on) this.notesWatch = setInterval(() => this.renderNotes(), WATCH_MS);
+      if (on) this.renderNotes();
+    }
+  }
+
+  // Those of the slide on the screen.
+  renderNotes() {
+    const bench = currentBench(), parts = bench ? notesOf(bench) : [];
+    const text = parts.map(({ textContent }) => textContent).join("\n") || words.no_notes;
+    if (text === this.notesText) return;
+    this.notesText = text;
+    if (parts.length) this.notes.replaceChildren(...parts.map((part) => part.cloneNode(true)));
+    else this.notes.textContent = text;
+    this.notes.scrollTop = 0;
   }
 
   movePointer = ({ clientX, clientY }) => (this.pointer.style.transform = `translate(${clientX}px, ${clientY}px)`);
 
   // Events between two frames are drawn as well.
   draw(event) {
-    const pen = this.canvas.getContext("2d");
-    Object.assign(pen, { lineWidth: LINE_SHARE * window.innerHeight, lineCap: "round", strokeStyle: "#E11D48" });
-    for (const { clientX, clientY, movementX, movementY } of event.getCoalescedEvents?.() ?? [event]) {
-      pen.beginPath();
-      pen.moveTo(clientX - movementX, clientY - movementY);
-      pen.lineTo(clientX, clientY);
-      pen.stroke();
-    }
+    const { type, clientX, clientY } = event;
+    if (type === "pointerdown") {
+      if (!this.ink.strokes.length) this.beginInk();
+      this.isDrawing = this.ink.begin(clientX, clientY);
+      if (this.isDrawing) this.pen.setPointerCapture(event.pointerId);
+    } else if (this.isDrawing && type === "pointermove")
+      for (const point of event.getCoalescedEvents?.() ?? [event]) this.ink.extend(point.clientX, point.clientY);
+    else this.isDrawing = false;
+    if (this.isDrawing || type === "pointerup") this.sendInk();
   }
 
-  // A drawing belongs to what is under it, and a black screen ends with the next key: true for that.
+  // A drawing belongs to a figure at its settings, and is gone with them.
+  beginInk() {
+    const bench = currentBench();
+    this.ink.show(() => (bench?.isConnected ? bench : null), []);
+    const view = currentView(), before = JSON.stringify(view);
+    this.inkPlace = { lesson: view.lesson, bench: view.bench };
+    clearInterval(this.watch);
+    this.watch = setInterval(() => JSON.stringify(currentView()) !== before && this.setInk([]), WATCH_MS);
+  }
+
+  setInk(strokes) {
+    if (!strokes.length) clearInterval(this.watch);
+    this.ink.show(this.ink.bench, strokes);
+    this.sendInk();
+  }
+
+  // The class gets the drawing as it is: often while it is drawn, and always in the end.
+  sendInk() {
+    const room = currentRoom();
+    if (!room?.isTeacher || this.inkTimer) return;
+    this.inkTimer = setTimeout(async () => {
+      const { strokes } = this.ink, message = JSON.stringify(strokes);
+      const isSent = await room.send({ kind: "ink", ...this.inkPlace, strokes }).then(() => true, ({ problem }) => problem !== "too_fast" && problem !== "lost");
+      this.inkTimer = null;
+      if (!isSent || JSON.stringify(this.ink.strokes) !== message) this.sendInk();
+    }, SEND_MS);
+  }
+
   clear() {
-    this.show(this.canvas, false);
-    const wasBlank = !this.blank.hidden;
-    this.blank.hidden = true;
-    return wasBlank;
+    this.show(this.pen, false);
+    if (this.ink.strokes.length) this.setInk([]);
   }
 
   close() {
     this.show(this.pointer, false);
+    this.show(this.notes, false);
+    this.controller.abort();
+    clearInterval(this.watch);
+    this.ink.close();
     this.host.remove();
   }
 }
@@ -214,14 +304,21 @@ function setScale() {
 export default function ({ data, parentElement }) {
   words = data;
   listeners.abort();
-  overlay?.close();
   const controller = (listeners = new AbortController());
   const options = { capture: true, signal: controller.signal };
-  overlay = new Overlay(parentElement, controller.signal);
+  if (overlay) parentElement.append(overlay.host); // what is on the screen stays when the page is rendered again
+  else overlay = new Overlay(parentElement);
   setScale();
   window.addEventListener("resize", setScale, options);
   window.addEventListener("keydown", onKeyDown, options);
-  window.addEventListener("click", ({ target }) => markAnswered(target.closest?.('[class*="-question"]')), options);
+  window.addEventListener(
+    "click",
+    ({ target }) => {
+      markAnswered(target.closest?.('[class*="-question"]'));
+      fitSlide(target);
+    },
+    options,
+  );
   for (const kind of ["pointerdown", "focusin"])
     window.addEventListener(
       kind,
@@ -233,11 +330,15 @@ export default function ({ data, parentElement }) {
   // Keys pressed in a frame are received only there. The focus is known a little later.
   const enterFrame = () => document.activeElement?.contentWindow?.addEventListener("keydown", onKeyDown, options);
   window.addEventListener("blur", () => setTimeout(enterFrame), options);
+  const leave = () => {
+    if (listeners !== controller) return; // rendered again
+    overlay.close();
+    overlay = null;
+    document.documentElement.removeAttribute(WHOLE);
+    document.documentElement.style.removeProperty("--seqviz-scale");
+  };
   return () => {
     controller.abort();
-    if (listeners !== controller) return;
-    overlay.close();
-    document.documentElement.removeAttribute(NOTES);
-    document.documentElement.style.removeProperty("--seqviz-scale");
+    setTimeout(leave);
   };
 }

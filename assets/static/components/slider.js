@@ -12,6 +12,7 @@
 import { FINE, NumberField, PAGE } from "./number_field.js";
 
 export const COMMIT_MS = 150;
+const LATE_MS = 50;
 const MAX_PREFETCHED_STOPS = 12; // positions
 
 export function createElement(tag, parent, properties = {}) {
@@ -137,8 +138,18 @@ export class Slider {
     this.show(this.snap(value, true));
     if (this.value === before && this.commitTimer === 0) return;
     if (this.value !== before) this.callbacks.onInput(this.text, this.isDragging);
+    this.commitAfter(delayMs);
+  }
+
+  // A timer that comes late says that pictures have kept the page busy. Where the handle is held it may have
+  // moved on meanwhile, and a commit, for which the page renders the bench anew, would only add to that.
+  commitAfter(delayMs) {
+    const due = performance.now() + delayMs;
     clearTimeout(this.commitTimer);
-    this.commitTimer = setTimeout(() => this.commit(), delayMs);
+    this.commitTimer = setTimeout(() => {
+      if (this.isDragging && performance.now() > due + LATE_MS) this.commitAfter(COMMIT_MS);
+      else this.commit();
+    }, delayMs);
   }
 
   release() {

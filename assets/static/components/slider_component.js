@@ -83,8 +83,16 @@ class Control {
   }
 }
 
+// On a phone the controls are a strip (phone.css). It stays with the control at its edge when a slider
+// comes before that one; its beginning is to be seen.
+function showBeginning(element) {
+  const strip = element.closest(".stColumn > .stVerticalBlock > * > .stVerticalBlock");
+  requestAnimationFrame(() => strip?.scrollTo({ left: 0 }));
+}
+
 export default function ({ data, parentElement, setTriggerValue }) {
   const host = parentElement.querySelector(".seqviz-slider");
+  if (!host.control) showBeginning(parentElement.host ?? parentElement);
   host.control ??= new Control(host, data);
   host.control.onCommit = (text) => setTriggerValue("value", text);
   host.control.update(data);

@@ -3,11 +3,15 @@
 
 import { updateAccessibility } from "./accessibility.js";
 import { installClipboard } from "./copy.js";
+import { isHolding } from "./holding.js";
 import { setRoutes } from "./navigation.js";
 import { stopSync, startSync } from "./iframe_url_sync.js";
 
 const INTERVAL_MS = 400;
+const EVERY = 5; // intervals, after which a page that has not changed is looked through again
 let timer;
+let isChanged = true;
+new MutationObserver(() => (isChanged = true)).observe(document.body, { childList: true, subtree: true });
 
 export default function ({ data, parentElement, setTriggerValue }) {
   document.documentElement.lang = data.lang;
@@ -16,10 +20,16 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const host = parentElement.host ?? parentElement;
   startSync(() => host.isConnected);
   let reported = data.theme;
+  let ticks = 0;
   clearInterval(timer);
   timer = setInterval(() => {
     if (!host.isConnected) return clearInterval(timer);
-    updateAccessibility(data.words);
+    if (isHolding()) return;
+    ticks += 1;
+    if (isChanged || ticks % EVERY === 0) {
+      isChanged = false;
+      updateAccessibility(data.words);
+    }
     const [red, green, blue] = getComputedStyle(document.querySelector(".stApp"))
       .backgroundColor.match(/\d+/g)
       .map(Number);

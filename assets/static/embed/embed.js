@@ -4,6 +4,7 @@
 // in the body, never in a URL.
 
 import { Chart } from "../bench/chart.js";
+import { updateEquation } from "../bench/equation.js";
 import { Controls } from "../components/native_controls.js";
 import { liveBench } from "../bench/live.js";
 
@@ -222,7 +223,9 @@ class Embed {
             if (caption) caption.textContent = newReadouts[index].caption ?? "";
           });
         if (noteElements.length === newNotes.length)
-          noteElements.forEach((element, index) => newNotes[index] !== null && (element.innerHTML = newNotes[index]));
+          noteElements.forEach((element, index) => {
+            if (newNotes[index] !== null && !updateEquation(element, newNotes[index])) element.innerHTML = newNotes[index];
+          });
       },
     };
   }

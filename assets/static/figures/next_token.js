@@ -128,12 +128,13 @@ export class ClientRenderer {
   }
 
   notes(result, texts, piece, settings) {
-    const { notes, notes_before, targets, filters, goal, joined } = this.data;
+    const { notes, notes_before, targets, filters, goal, joined, equation } = this.data;
     const names = result.stages.map(({ name }) => escapeHtml(filters[name])).join(joined);
     const values = { ...texts, filters: names, token: escapeHtml(piece), before: number(this.entropy) };
-    const sentence = interpolate(names ? notes.scores : notes.scores_none, values) + this.orderNote(result, settings);
+    const sentence = interpolate(notes[names ? (result.cut ? "scores" : "scores_kept") : "scores_none"], values) + this.orderNote(result, settings);
     const reached = result.kept <= goal[0] && result.entropy > goal[1];
-    return [...Array(notes_before).fill(null), sentence, interpolate(targets[Number(reached)], texts)];
+    const equations = equation ? [interpolate(equation, settings)] : [];
+    return [...Array(notes_before).fill(null), ...equations, sentence, interpolate(targets[Number(reached)], texts)];
   }
 
   // Largest difference of a probability from the usual order of filters, where another is chosen.

@@ -2,6 +2,7 @@
 // here, so it responds at once and works without the server. Settings are reported on commit, for
 // the link, the table and the code.
 
+import { writeNumbers } from "../bench/equation.js";
 import { dials, interpolate, numberFormat, minus, painter, describe, valueAt } from "./sinusoid_picture.js";
 import { LAYOUTS, NAMES, STOPS, clampSettings, settingsKey } from "./sinusoid_settings.js";
 import { sineOf } from "./sinusoid_values.js";
@@ -85,7 +86,9 @@ class Sinusoid {
         }
         continue;
       }
-      this.sliders[name] = new Slider(createElement("div", side, { className: "seqviz-slider" }), {
+      const element = createElement("div", side, { className: "seqviz-slider" });
+      element.dataset.control = name;
+      this.sliders[name] = new Slider(element, {
         onInput: (text) => this.change({ [name]: Number(text) }),
         onRelease: () => {},
         onCommit: () => {}, // a press on the picture counts as well: see `change`
@@ -166,6 +169,7 @@ class Sinusoid {
     if (settingsKey(next) === settingsKey(this.settings)) return;
     this.settings = next;
     this.show();
+    writeNumbers(this.picture, { ...next, base: numberFormat.format(next.base) });
     clearTimeout(this.commitTimer);
     this.commitTimer = setTimeout(() => this.report(), COMMIT_MS);
   }
