@@ -23,6 +23,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read once, when the hub's client
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
 
+import hypothesis
 import pytest
 from jaxtyping import install_import_hook
 
@@ -31,6 +32,9 @@ from tests.exclusive import exclusive_run
 from tests.shared_fixtures import launch_browser
 
 install_import_hook("seqviz.compute", "beartype.beartype")
+# The first example of a property may wait for another worker; `timeout` ends a test that hangs.
+hypothesis.settings.register_profile("suite", deadline=None)
+hypothesis.settings.load_profile("suite")
 
 REQUIRED = os.environ.get("SEQVIZ_REQUIRE_MODELS") == "1"  # set where the models were promised
 NO_MODEL = " is not on this machine and cannot be fetched"
@@ -38,9 +42,11 @@ TRIED = "tried"  # a test that tries as much as its time allows records how much
 WORTH_TELLING = 60.0  # seconds
 # The folders with the longest files come first, so that no worker is left with one at the end.
 LONGEST_FIRST = ("browser", "pages", "hostile")
-# One of two workers has all tests in a browser: with one server, whose models are loaded once and
-# whose figures are drawn once, and pages that have run the app's scripts before.
+# One of two workers begins with the tests in a browser: with one server, whose models are loaded
+# once and whose figures are drawn once, and pages that have run the app's scripts before. Those
+# files that come last by name are dealt one by one at the end, when both workers have time.
 TOGETHER = "tests/browser/"
+DEALT_LAST = "tests/browser/test_browser_r"
 
 
 def pytest_configure(config) -> None:
@@ -51,9 +57,16 @@ def pytest_configure(config) -> None:
         os.environ["SEQVIZ_TESTS_LOCK_DIR"] = lock_dir.name
 
 
+def is_dealt_last(nodeid: str) -> bool:
+    """Whether a test is in a file of `tests/browser` that comes at the end."""
+    return nodeid.startswith(TOGETHER) and nodeid >= DEALT_LAST
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items) -> None:
     def place(item) -> int:
+        if is_dealt_last(item.nodeid):
+            return len(LONGEST_FIRST) + 1
         folder = item.path.parent.name
         return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else len(LONGEST_FIRST)
 
@@ -63,7 +76,8 @@ def pytest_collection_modifyitems(items) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """By files as `--dist loadfile` does, but for those that are dealt as one; of more workers than
-    two the others would wait for that one at the end."""
+    two the others would wait for that one at the end.
+    """
     if config.getoption("dist") != "loadfile" or len(config.getoption("tx")) > 2:
         return None
     from xdist.scheduler import LoadFileScheduling
@@ -74,8 +88,10 @@ def pytest_xdist_make_scheduler(config, log):
             return not all(nodeid.startswith(TOGETHER) for nodeid in self.collection)
 
         def _split_scope(self, nodeid: str) -> str:
-            dealt = nodeid.startswith(TOGETHER) and self.there_are_others
-            return TOGETHER if dealt else super()._split_scope(nodeid)
+            together = nodeid.startswith(TOGETHER) and not is_dealt_last(nodeid)
+            if together and self.there_are_others:
+                return TOGETHER
+            return super()._split_scope(nodeid)
 
     return Dealt(config, log)
 

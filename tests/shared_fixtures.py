@@ -16,6 +16,9 @@ from testing.chromium import NoChromiumError, chromium
 if TYPE_CHECKING:
     from seqviz.lessons.framework.lesson import Lesson
 
+# Milliseconds that a test waits for what a page is to show: on two busy cores a page takes seconds.
+# Tests of a page's speed measure it themselves.
+PATIENCE = 60_000
 BROWSER_PROMISED = os.environ.get("SEQVIZ_REQUIRE_BROWSER") == "1"
 NO_PLAYWRIGHT = importlib.util.find_spec("playwright") is None and not BROWSER_PROMISED
 # Fixtures that a lesson needs.
@@ -52,6 +55,8 @@ def launch_browser() -> Iterator[Any]:
     """A running Chromium; where there is none the test is skipped, or fails if one was promised."""
     try:
         with chromium() as running:
+            expect = import_module("playwright.sync_api").expect
+            expect.set_options(timeout=PATIENCE)
             yield running
     except NoChromiumError as error:
         if BROWSER_PROMISED:

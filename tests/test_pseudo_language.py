@@ -34,7 +34,7 @@ SEARCHED = re.compile(r"[\u4e00-\u9fff]|^(?:\w+\?)?lang=")
 PIECE = re.compile(r"[^\s“”]*␣[^\s“”]*|(?:\\?#){2}\w+")
 BADGE = re.compile(r":\w+-badge\[|\\\w+|rgba?\(")
 # What readers of any language see: names, words of layout; data, and what a model says of them.
-NAMED = f"English min normal outside stretch tanh {registry.MODELS}"
+NAMED = f"English Var min normal outside stretch tanh {registry.MODELS}"
 DATA = {
     "home": " ".join(["lesson bench term softmax transformer ymid cos", *PAGES]),
     "ar_fitting": "Yearly sunspot numbers 1700-2008, NOAA National Geophysical Data Center.",

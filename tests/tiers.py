@@ -1,7 +1,8 @@
 """Three tiers: `pytest` (a push), `.ci/run` (that and the linters), `tools/nightly` (everything).
 
 A test marked `nightly` repeats, over languages, draws, servers or hours, what a test of the same
-family checks in the first tier.
+family checks in the first tier; or it tries in a browser, which takes seconds, what follows from
+parts that are checked there.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import pytest
 from seqviz.content import catalog
 from seqviz.core.i18n import LANGUAGES
 
-# Pages of which a push looks at every pixel: of each kind of figure and control at least one, the
-# longest and the shortest, and home.
-LOOKED_AT = ("ar_fitting", "text", "gates", "bert_accuracy", "gpt", "")
+# Pages of which a push looks at every pixel: a lesson with a map, typed text and cards, and home.
+LOOKED_AT = ("gates", "")
+# Lessons of which a push tries what all of them share and what takes seconds for each.
+BY_DAY = ("ar_fitting", "language_models", "gates", "attention")
 
 
 def first_only(values: Sequence[Any], retained: int = 1) -> list[Any]:
@@ -34,17 +36,24 @@ def first_only(values: Sequence[Any], retained: int = 1) -> list[Any]:
     ]
 
 
-def alternate(values: Sequence[Any], by_day: Collection[Any] | None = None) -> list[Any]:
+def by_day(slugs: Sequence[str]) -> list[Any]:
+    """The slugs of lessons: a push tries those of `BY_DAY`."""
+    return [
+        pytest.param(slug, marks=[] if slug in BY_DAY else [pytest.mark.nightly]) for slug in slugs
+    ]
+
+
+def alternate(values: Sequence[Any], tried: Collection[Any] | None = None) -> list[Any]:
     """(value, language): the languages alternate along the values; the nightly run has both.
 
-    by_day: the values that a push tries; all by default.
+    tried: the values that a push tries; all by default.
     """
     return [
         pytest.param(
             value,
             lang,
             marks=[]
-            if LANGUAGES[index % len(LANGUAGES)] == lang and (by_day is None or value in by_day)
+            if LANGUAGES[index % len(LANGUAGES)] == lang and (tried is None or value in tried)
             else [pytest.mark.nightly],
         )
         for index, value in enumerate(values)

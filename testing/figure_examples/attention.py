@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float32
 
+from seqviz.compute.attention.hand_set import walk_features
 from seqviz.compute.attention.results import (
     AttentionMap,
     Change,
@@ -98,13 +99,13 @@ def _of_trials() -> tuple[Example, ...]:
 def _of_formulas() -> tuple[Example, ...]:
     item, several = walk(), walk(heads=8, d_k=4, causal=True, scale="d", temperature=2.0)
     leaky, result = walk(causal=True, operator="multiply"), saturation()
-    turned = walk(heads=2, order="reversed")
+    turned, readable = walk(heads=2, order="reversed"), walk_features(causal=True)
     words = len(item.words)  # the description says how large each matrix is
     stages = [
         Example(
             f"walk, {stage}, {name}", walk_stage, (created, stage, created.heads - 1, 2, 3), words
         )
-        for name, created in (("one head", item), ("eight heads", several))
+        for name, created in (("one head", item), ("eight heads", several), ("features", readable))
         for stage in STAGES
     ]
     return (

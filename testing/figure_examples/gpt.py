@@ -59,6 +59,8 @@ def examples() -> tuple[Example, ...]:
             method=len(METHODS), text=6,
         ),
         fake_example("shots", shots.shots_by_amount, "questions", condition=3),
+        fake_example("shots, labels by a coin", shots.shots_by_amount, "questions", "random",
+                     condition=3),
         fake_example("token times", cost.token_times, 290, 5, 20, kind=3),
         Example("scores, no filter", scores.next_token_bars, (plain,), likeliest),
         Example("scores", scores.next_token_bars, (cut,), 100 * cut.next_token.chances[0]),

@@ -63,10 +63,12 @@ def _of_learned() -> tuple[Example, ...]:
     sinusoids = encoding(*own.shape).table
     both = offsets.similarity(own), offsets.similarity(sinusoids)
     ages = learned.ages(own), learned.ages(sinusoids)
+    trained = learned.updates(np.array([2, 3, 3, 8]), len(own), 6)
     spectra = learned.spectrum(own), learned.spectrum(sinusoids)
     return (
         Example("positions: two tables", tables.table_similarity, both, both[0].cosine[0, -1]),
         Example("positions: early and late", tables.early_and_late, ages, ages[0].late[1]),
+        Example("positions: updates of rows", tables.row_updates, (trained,), 34),
         Example("positions: path", tables.component_path, (learned.path(own),), 40),
         Example("positions: spectrum", tables.power_spectrum, spectra, 1 / 40),
     )  # fmt: skip

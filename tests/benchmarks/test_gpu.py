@@ -19,7 +19,16 @@ import pytest
 import torch
 
 from benchmarks.gpu import __main__ as command
-from benchmarks.gpu import agreement, app_speed, faults, goals, machine, speed, visible_differences
+from benchmarks.gpu import (
+    agreement,
+    app_speed,
+    faults,
+    goals,
+    machine,
+    seeds,
+    speed,
+    visible_differences,
+)
 from benchmarks.gpu.agreement import Difference, difference
 from seqviz import lessons
 from seqviz.compute.ar_fitting import replicate
@@ -50,14 +59,13 @@ for record in catalog.LESSONS:
             if output.figure is not None:
                 output.figure.to_json()
         print(record.slug, name)
-        if not {every!r}:
-            break
 files = [Path(one.__file__) for name, one in sys.modules.items() if name.startswith("seqviz")]
 assert all(file.is_relative_to(Path.cwd()) for file in files), files
 """
 HERE = machine.Machine("cpu", "CPU", True, time.monotonic(), math.inf)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("minilm_on_disk")
 def test_gpu_command_runs_from_unpacked_bundle(tmp_path):
     packed, position = tmp_path / "bundle.tar.bz2", tmp_path / "there"
@@ -107,12 +115,10 @@ def test_gpu_command_runs_from_unpacked_bundle(tmp_path):
     ElementTree.parse(results.with_suffix(".svg"))
 
 
-@pytest.mark.parametrize(
-    "every", [False, pytest.param(True, marks=[pytest.mark.nightly, pytest.mark.timeout(900)])]
-)
-def test_gpu_bundle_draws_benches_without_repository(every, tmp_path, monkeypatch):
-    """By day one of each lesson, at night all of them."""
-    if every and store.stored("minilm") is None:
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+def test_gpu_bundle_draws_benches_without_repository(tmp_path, monkeypatch):
+    if store.stored("minilm") is None:
         pytest.skip("MiniLM is not on this machine")
     monkeypatch.setattr(gpu_bundle, "put_model", lambda name, folder: folder.mkdir())
     packed, position = tmp_path / "bundle.tar.bz2", tmp_path / "there"
@@ -120,7 +126,7 @@ def test_gpu_bundle_draws_benches_without_repository(every, tmp_path, monkeypatc
     with tarfile.open(packed) as bundle:
         bundle.extractall(position, filter="data")
     run = subprocess.run(
-        [sys.executable, "-c", DRAW.replace("{every!r}", str(every))],
+        [sys.executable, "-c", DRAW],
         cwd=position,
         env={"PATH": os.defpath, "HOME": str(tmp_path), "HF_HUB_OFFLINE": "1",
              "SEQVIZ_CACHE": str(store.cache())},
@@ -186,6 +192,9 @@ def test_difference_compares_readouts_as_printed():
 def test_agreement_row_is_exact_only_for_float32_on_cpu(name):
     result = agreement.row(name, HERE)
     assert result["float32"] == Difference(0.0, 0.0, 0.0, 0.0)
+    if isinstance(result["bfloat16"], str):
+        assert result["bfloat16"].startswith("skipped: this CPU cannot")
+        return
     assert 1e-6 < result["bfloat16"].largest < 0.1
     assert result["tf32"].startswith("skipped")
 
@@ -457,7 +466,12 @@ def test_command_exits_with_1_where_a_goal_was_not_measured(tmp_path, monkeypatc
     assert ended.value.code == 1
     assert "all pairs, T = 500, s: nan, goal 0.16, not met" in capsys.readouterr().out
     pairs = speed.Times("T", "", {}, {500: 0.15})
-    result = {"agreement": {}, "speed": {"all pairs of Jacobians": pairs}, "faults": {}}
+    result = {
+        "agreement": {},
+        "speed": {"all pairs of Jacobians": pairs},
+        "seeds": {},
+        "faults": {},
+    }
     command.results_file(gpu).write_text(json.dumps(command.plain(result)))
     monkeypatch.setattr(sys, "argv", ["gpu", "--only", "all pairs of"])
     command.main()
@@ -507,7 +521,12 @@ def test_second_archive_carries_smollm2_and_lac(tmp_path, monkeypatch):
 def test_goals_require_comparisons():
     """As on 2026-11-27: every bench of every page failed, and no speed was measured."""
     failed = agreement.VisibleDifference(skipped={"real": "failed: KeyError: 'figure.layer'"})
-    result = {"agreement": {"page: a": failed, "page: b": "skipped: x"}, "speed": {}, "faults": {}}
+    result = {
+        "agreement": {"page: a": failed, "page: b": "skipped: x"},
+        "speed": {},
+        "seeds": {},
+        "faults": {},
+    }
     states = {name: state for name, _, _, state in goals.goals(result)}
     assert set(states.values()) == {goals.NOTHING}
     some = agreement.VisibleDifference(
@@ -524,6 +543,40 @@ def test_goals_require_comparisons():
     states = {name: state for name, _, _, state in goals.goals(result)}
     assert states["figures, pixels"] == "missed: failed were real, page: c"
     assert states["float32, largest difference"] == "missed: failed were a"
+
+
+def test_trainings_of_the_same_seeds_are_one_distribution_on_the_cpu():
+    for name in seeds.TRAININGS:
+        row = seeds.row(name, HERE)
+        assert row.cpu == row.device
+        assert (row.same_seed, row.p) == (0.0, 1.0)
+        assert row.seeds > 0  # another seed is another network
+
+
+def test_training_that_learns_less_on_the_device_misses_its_goal(monkeypatch):
+    usual = np.linspace(0.1, 0.2, 12).tolist()
+    rounded = [value + 1e-6 for value in reversed(usual)]
+    rows = {"seeds: a": seeds.seed_difference("loss", usual, rounded)}
+    assert rows["seeds: a"].same_seed == pytest.approx(0.05, rel=0.2)
+    result = {"agreement": {}, "speed": {}, "seeds": rows, "faults": {}}
+
+    def state() -> str:
+        return {name: state for name, _, _, state in goals.goals(result)}[goal]
+
+    goal = "trainings over seeds, smallest p"
+    assert state() == "met"
+    worse = [value + 0.2 for value in usual]
+    rows["seeds: b"] = seeds.seed_difference("loss", usual, worse)
+    assert state() == "missed"
+    rows["seeds: b"] = "failed: RuntimeError: x"
+    assert state() == "missed: failed were seeds: b"
+    rows.clear()
+    assert state() == goals.NOTHING
+    with pytest.raises(ValueError, match="without a finite result"):
+        seeds.seed_difference("loss", [0.5, math.nan], [0.5, 0.5])
+    row = seeds.seed_difference("loss", usual, worse)
+    assert command.restored(json.loads(json.dumps(command.plain(row)))).device[0] == 0.3
+    assert "12 seeds: 2.0e-01 apart at one seed" in command.to_line(row)
 
 
 def test_difference_without_numbers_is_no_agreement():

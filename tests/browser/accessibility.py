@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from testing.chromium import css_class
-from tests.browser.lesson_page import LessonPage
+from tests.browser.lesson_page import PARTS, LessonPage
 
 AXE = Path(__file__).resolve().parents[1] / "vendor" / "axe-core" / "axe.min.js"
 TAGS = (
@@ -69,7 +69,7 @@ def unfold(lesson: LessonPage) -> None:
 
 def parts(lesson: LessonPage) -> Iterator[str]:
     """The page unfolded, once for each of its tabs."""
-    tabs = lesson.page.get_by_role("tab")
+    tabs = lesson.page.locator(PARTS)
     names = tabs.all_inner_texts() or [""]
     for index, name in enumerate(names):
         if name:
@@ -81,8 +81,8 @@ def parts(lesson: LessonPage) -> Iterator[str]:
 def panels(lesson: LessonPage, bench: str | None) -> Iterator[tuple[str, str]]:
     """Each panel that opens over the page, opened: its name, and where it is."""
     page = lesson.page
-    if page.get_by_role("tab").count():
-        page.get_by_role("tab").first.click()
+    if page.locator(PARTS).count():
+        page.locator(PARTS).first.click()
     requests = [("glossary.open", DIALOG), ("share", POPOVER), ("about", POPOVER)]
     if bench:
         requests += [(f"{bench}.{name}", DIALOG) for name in PANELS]

@@ -41,6 +41,18 @@ def visitors(browser) -> Iterator:
         yield created
 
 
+@pytest.fixture(scope="session")
+def guided_visitors(browser) -> Iterator:
+    """Those of the app as it opens for a student: cards are closed, answers veiled."""
+    from tests.browser.lesson_page import visitors
+
+    with (
+        serve(environment={"SEQVIZ_GUIDED": "1", "HF_HUB_OFFLINE": "1"}) as running,
+        visitors(browser, running) as created,
+    ):
+        yield created
+
+
 @pytest.fixture
 def visit(visitors) -> Iterator[Callable]:
     """`visit(path, parameters, **context options)` opens a page as a new visitor.

@@ -14,9 +14,10 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page
 from seqviz.content.catalog import LessonRecord
 from testing.chromium import GEOMETRY, css_class, draw_whole, slider_input
 from testing.server import Server
+from tests.shared_fixtures import PATIENCE
 
+PARTS = ".stTabs [role=tab]"  # of a lesson, unlike the panels of a figure
 CHARTS = "svg.main-svg, svg.marks, .vega-embed canvas, .seqviz-sinusoid canvas"
-PATIENCE = 20_000
 CURVES = {"positions": "distance", "bert_accuracy": "knife"}  # where the first bench has none
 # The place of a bench, when there is something in it; true where the page is complete without it.
 STANDS = """(name) => {
@@ -27,6 +28,23 @@ STANDS = """(name) => {
 }"""
 WAITS = """(bench) => bench !== true
     && bench.querySelector('[class*="st-key-"][class*="-placeholder"]') !== null"""
+# Go to a bench; true when it and those around it are drawn (MARGIN_WINDOWS of lazy_load.js). One in
+# a closed card is not gone to.
+REACHED = """(name) => {
+    const waits = (one) => one.querySelector('[class*="st-key-"][class*="-placeholder"]') !== null;
+    const isNear = (one) => {
+        const { top, bottom, height } = one.getBoundingClientRect();
+        return height > 0 && bottom > -0.4 * innerHeight && top < 1.4 * innerHeight;
+    };
+    const all = [...document.querySelectorAll('[class*="st-key-bench-"]')];
+    const bench = document.querySelector(`.st-key-bench-${name}`);
+    if (bench && waits(bench)) {
+        bench.scrollIntoView({ block: "center" });
+        return !bench.checkVisibility();
+    }
+    return document.querySelector(".stApp").dataset.testScriptState === "notRunning"
+        && !all.some((one) => isNear(one) && waits(one));
+}"""
 # Open "More settings" if a control is in it, and wait until it has unfolded.
 OPENED = """async (selector) => {
     const closed = '[data-testid="stExpander"] details:not([open])';
@@ -71,12 +89,14 @@ class LessonPage:
         self.sent += 1
 
     def by_key(self, key: str) -> Locator:
-        """The element of a widget or container. In a bench that waits out of sight: it comes."""
+        """The element of a widget or container. A bench that waits out of sight is gone to."""
         bench = key.removeprefix("bench-") if key.startswith("bench-") else key.partition(".")[2]
         if bench:
-            position = self.page.wait_for_function(STANDS, arg=bench.split(".")[0])
-            if position.evaluate(WAITS):
-                self.whole()
+            name = bench.split(".")[0]
+            if self.page.wait_for_function(STANDS, arg=name).evaluate(WAITS):
+                self.page.wait_for_function(REACHED, arg=name, polling=100)
+                if self.page.locator(css_class(f"bench-{name}")).evaluate(WAITS):
+                    self.whole()
         if "." in bench:
             self.page.evaluate(OPENED, css_class(key))
         return self.page.locator(css_class(key))

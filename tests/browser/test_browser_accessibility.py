@@ -74,7 +74,8 @@ MISSED = """() => {
         .map((one) => one.outerHTML.slice(0, 160));
 }"""
 WIDER = """() => {
-    const scrolls = ".katex-display, table, pre, [role=tablist], .stButtonGroup, svg, math";
+    const scrolls = `.katex-display, table, pre, [role=tablist], .stButtonGroup, svg, math,
+        .chips, [class*="-footer"], [class*="-readouts"]`;
     const main = document.querySelector('[data-testid="stMain"]');
     return [main.scrollWidth - main.clientWidth,
         ...[...main.querySelectorAll("*")].filter((one) => {
@@ -103,6 +104,7 @@ def test_axe_reports_no_violations(visit, slug, scheme, width, request):
             assert not told(violations(lesson, where)), name
 
 
+@pytest.mark.nightly
 def test_start_button_has_no_axe_violations_in_dark_theme(visit):
     """Where nothing is shipped, and no model is waited for."""
     lesson = visit("ar_fitting", {"lang": "en", "ar.networks.preset": "own"}, color_scheme="dark")

@@ -52,12 +52,9 @@ def card(lesson, name: str):
 
 
 @pytest.fixture(scope="module")
-def guided(model, browser):
-    """A server whose cards are closed."""
-    with (
-        serve(environment={"SEQVIZ_GUIDED": "1", "HF_HUB_OFFLINE": "1"}) as running,
-        watched(browser, running) as visit,
-    ):
+def guided(model, guided_visitors):
+    """Cards are closed."""
+    with guided_visitors.watched() as visit:
         lesson = visit(SLUG)
         lesson.figure("ba.guess").locator(CHARTS).first.wait_for(timeout=FIRST)
         yield visit
@@ -113,6 +110,7 @@ def test_link_opens_card_of_its_bench(guided):
     expect(old.page.locator(css_class("bench-tune"))).to_be_hidden()
 
 
+@pytest.mark.nightly
 def test_word_click_masks_word_and_updates_link(loaded, visit):
     lesson = opened(visit, guess__text="one of the best films ever", guess__place="4")
     before = lesson.geometry("ba.guess")

@@ -121,6 +121,7 @@ def test_figure_click_opens_head_then_selects_query_and_key(page, tmp_path):
         assert list(file["tokens"][[0, 9, -1]]) == ["[CLS]", "it", "[SEP]"]
 
 
+@pytest.mark.nightly
 def test_figure_click_toggles_head_and_mask_cell(page):
     lesson = page()
     before = described(lesson, ABLATE)
@@ -167,8 +168,8 @@ def test_long_text_of_512_tokens_keeps_page_responsive(page):
     field(lesson, f"{REAL}.encoder").fill("one two three four five six " * 110)
     field(lesson, f"{REAL}.encoder").press("Enter")
     started = time.monotonic()
-    lesson.slider("at.by_hand.stage").press("ArrowRight")
-    expect(lesson.slider("at.by_hand.stage")).to_have_value("2", timeout=10_000)
+    lesson.slider("at.features.stage").press("ArrowRight")
+    expect(lesson.slider("at.features.stage")).to_have_value("2")
     text = Text("en")
     count = text("attention.note.tokens", count=512, unknown=0)
     lesson.page.get_by_text(count).first.wait_for()
@@ -180,9 +181,9 @@ def test_long_text_of_512_tokens_keeps_page_responsive(page):
     assert reduced in lesson.figure(REAL).text_content()
     lesson.chart(ABLATE).wait_for()
     lesson.rest()
-    lesson.slider("at.by_hand.query").focus()
+    lesson.slider("at.features.query").focus()
     lesson.page.keyboard.press("ArrowRight")
-    expect(lesson.by_key("at.by_hand.readouts")).to_contain_text("help · help")
+    expect(lesson.by_key("at.features.readouts")).to_contain_text("hurried · animal")
     click(lesson, REAL, 1, 1)
     assert described(lesson, REAL).startswith(text("figure.head_label", layer=1, head=1))
 

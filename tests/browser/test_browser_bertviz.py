@@ -116,6 +116,7 @@ def test_bertviz_filter_selects_one_part_of_sentence_pair(frames):
     assert result["model"].locator("text.token").all_text_contents() == 2 * TOKENS[SECOND:]
 
 
+@pytest.mark.nightly
 def test_bertviz_head_toggle_is_isolated_between_frames(frames):
     _, result = frames()
     before = opacities(result["head"])

@@ -7,6 +7,7 @@ import json
 import re
 
 import nbformat
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from seqviz import lessons
@@ -119,6 +120,7 @@ def test_notebook_computes_settings_and_escapes_texts(visit):
     assert ast.literal_eval(link) == {"te.cutters.text": CODE}
 
 
+@pytest.mark.nightly
 def test_forged_storage_is_shown_as_text_or_not_at_all(visit):
     page = visit("ar_fitting", {"lang": "en"}).page
     bookmarks = page.locator(".seqviz-bookmarks")
@@ -142,6 +144,7 @@ def test_forged_storage_is_shown_as_text_or_not_at_all(visit):
         expect(bookmarks.locator("details")).to_be_hidden()
 
 
+@pytest.mark.nightly
 def test_full_or_denied_storage_says_so_and_delete_makes_room(visit):
     lesson = visit("ar_fitting", {"lang": "en"})
     page = lesson.page
@@ -160,6 +163,7 @@ def test_full_or_denied_storage_says_so_and_delete_makes_room(visit):
         expect(notice).to_have_text(EN(f"bookmarks.{message}"))
 
 
+@pytest.mark.nightly
 def test_list_fits_a_phone_and_is_neither_printed_nor_presented(visit):
     lesson = visit("ar_fitting", {"lang": "zh"}, viewport={"width": 390, "height": 844})
     page = lesson.page

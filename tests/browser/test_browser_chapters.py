@@ -53,6 +53,7 @@ def test_chapters_go_to_their_figures(visit):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.nightly
 def test_chapters_are_hidden_in_presentation_and_leave_with_the_page(visit):
     page = visit("recurrent", {"lang": "en", "present": "true"}).page
     expect(page.locator(".seqviz-chapters")).to_be_hidden()
@@ -65,6 +66,7 @@ def test_chapters_are_hidden_in_presentation_and_leave_with_the_page(visit):
     expect(page.locator(DOTS).first).to_have_attribute("href", f"#bench-{core[0]}")
 
 
+@pytest.mark.nightly
 def test_chapters_ignore_foreign_storage(visit):
     page = visit("recurrent", {"lang": "en"}).page
     stored = json.dumps({"recurrent": ["<img src=x onerror=alert(1)>", 7, "tried-none"]})

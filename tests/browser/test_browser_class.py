@@ -18,10 +18,10 @@ from playwright.sync_api import Page, expect
 from seqviz.content import catalog
 from seqviz.core.i18n import Text
 from testing.chromium import slider_input
+from tests.shared_fixtures import PATIENCE
 
 CHIP, BALLOT, RUN = ".seqviz-room", ".seqviz-poll", ".st-key-bench-fit .seqviz-class-run"
 PHI = "ar.process.phi"
-LONG = 30_000
 ROAD = {
     "Teacher": {"viewport": {"width": 1280, "height": 800}},
     "phone": {"viewport": {"width": 420, "height": 860}, "has_touch": True},
@@ -42,7 +42,7 @@ class Class:
 
     def open(self, caller: str, path: str) -> Page:
         page = self.browser.new_context(**ROAD[caller]).new_page()
-        page.set_default_timeout(LONG)
+        page.set_default_timeout(PATIENCE)
         page.goto(f"{self.url}/{path}")
         self.pages[caller] = page
         return page
@@ -63,11 +63,9 @@ class Class:
 
 @pytest.fixture
 def school(browser, server) -> Iterator[Class]:
-    expect.set_options(timeout=LONG)
     created = Class(browser, server.url)
     yield created
     created.close()
-    expect.set_options(timeout=5000)
 
 
 def choose(page: Page, option: int, keys: bool = False) -> None:

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from seqviz.core.i18n import Text
 from testing.chromium import css_class
+from tests.tiers import first_only
 
 CLASSROOM = "classroom.test"  # over http, and not this machine's own name: no secure context
 REFUSES = "document.execCommand = () => false"
@@ -64,7 +65,9 @@ def press(box) -> None:
     box.get_by_role("button").first.click()
 
 
-@pytest.mark.parametrize("script", ["", FRAMED], ids=["over http", "refused in a frame"])
+@pytest.mark.parametrize(
+    "script", first_only(["", FRAMED]), ids=["over http", "refused in a frame"]
+)
 def test_copy_button_copies_link_embed_line_and_code(open_page, script):
     page = open_page(host="127.0.0.1" if script else CLASSROOM, script=script)
     assert page.evaluate("isSecureContext") is bool(script)
@@ -86,7 +89,7 @@ def test_copy_button_copies_link_embed_line_and_code(open_page, script):
     assert open_page.errors == []
 
 
-@pytest.mark.parametrize(("lang", "touch"), [("en", False), ("zh", True)])
+@pytest.mark.parametrize(("lang", "touch"), first_only([("en", False), ("zh", True)]))
 def test_copy_button_selects_text_and_names_keys_if_copy_fails(open_page, lang, touch):
     page = open_page(lang, script=REFUSES, has_touch=touch, is_mobile=touch)
     box = share(page)[0]
@@ -100,6 +103,7 @@ def test_copy_button_selects_text_and_names_keys_if_copy_fails(open_page, lang, 
     assert copied(page).strip() == box.locator("code").inner_text()
 
 
+@pytest.mark.nightly
 def test_copy_button_copies_room_link(open_page):
     page = open_page()
     share(page)

@@ -14,6 +14,7 @@ from benchmarks.arrival import framing
 from seqviz.core.units import unbroken
 from seqviz.ui.embed import page as embed_page
 from testing.chromium import GEOMETRY
+from tests.tiers import first_only
 
 CHART = ".seqviz-chart"
 TEXT = "quite my own words"
@@ -70,7 +71,7 @@ def framed(browser, server):
     return opened
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("lang", first_only(["zh", "en"]))
 def test_embed_is_set_in_the_font_of_the_app(framed, lang):
     with framed(f"gates/one?lang={lang}&ga.one.view=mask") as bench:
         faces = bench.frame.evaluate("[...document.fonts].map((f) => [f.family, f.status])")
@@ -187,7 +188,7 @@ def test_embed_client_bench_redraws_and_updates_link(browser, server):
     page.close()
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("scripts", first_only([True, False]))
 def test_embed_reloads_figure_after_429_response(browser, server, scripts):
     """Of a course page that a class opens at once: with scripts, and without."""
     context = browser.new_context(java_script_enabled=scripts)
@@ -207,7 +208,7 @@ def test_embed_reloads_figure_after_429_response(browser, server, scripts):
     context.close()
 
 
-@pytest.mark.parametrize("path", ["gates/size?lang=zh", "positions/waves?lang=en"])
+@pytest.mark.parametrize("path", first_only(["gates/size?lang=zh", "positions/waves?lang=en"]))
 def test_print_picture_contains_title_address_and_qr_code(browser, server, tmp_path, path):
     page = browser.new_page()
     page.goto(f"{server.url}/print/{path}")

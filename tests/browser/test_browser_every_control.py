@@ -25,7 +25,7 @@ from seqviz.lessons.framework.controls import (
 )
 from seqviz.lessons.framework.words import LessonWords
 from testing.chromium import slider_input
-from tests.browser.lesson_page import LessonPage
+from tests.browser.lesson_page import PARTS, LessonPage
 
 PHONE = {"viewport": {"width": 420, "height": 800}, "has_touch": True, "is_mobile": True}
 THEMES = {"en": "light", "zh": "dark"}  # in turn
@@ -192,7 +192,7 @@ def test_slider_responds_to_key_and_touch_and_has_accessible_name(visit, place, 
         lesson.whole()
         lesson.page.add_style_tag(content=LAID_OUT)
         wrong = []
-        for tab in lesson.page.get_by_role("tab").all() or [None]:
+        for tab in lesson.page.locator(PARTS).all() or [None]:
             if tab:
                 tab.click()
             wrong += try_all(lesson, line, due, Text(lang)("frame.more"))

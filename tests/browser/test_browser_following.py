@@ -59,7 +59,7 @@ def test_dependent_bench_redraws_when_scrolled_near(visit, slug):
 
 @pytest.mark.nightly
 def test_dependent_bench_of_left_page_sends_no_request(minilm_on_disk, visit):
-    """Two lessons have a bench named by_hand: scrolling to one does not ask for the other."""
+    """Scrolling to a bench of one lesson does not ask for those of the lesson before."""
     lesson = visit()
     lesson.page.locator("a[href^='ar_fitting?']").first.click()
     lesson.titled(Text("en")("ar_fitting.title"))
@@ -76,7 +76,7 @@ def test_dependent_bench_of_left_page_sends_no_request(minilm_on_disk, visit):
     lesson.chart("at.apart").wait_for(timeout=60_000)  # until then the page asks for the model
     lesson.rest()
     sent = lesson.sent
-    lesson.figure("at.by_hand").scroll_into_view_if_needed()
+    lesson.figure("at.features").scroll_into_view_if_needed()
     lesson.page.mouse.wheel(0, 300)
     lesson.page.wait_for_timeout(1_000)
     assert lesson.sent == sent

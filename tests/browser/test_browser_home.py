@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -136,6 +138,7 @@ def test_home_progress_is_shown_on_cards_never_sent_and_erasable(visit):
     assert not any("predict-" in item or KEY in item for item in sent)
 
 
+@pytest.mark.nightly
 def test_home_progress_remembers_reached_target(visit):
     page = visit("positions", {"lang": "en", "po.distance.base": "100"}).page
     page.locator(".st-key-bench-distance").scroll_into_view_if_needed()
@@ -171,6 +174,7 @@ def test_home_works_with_invalid_or_missing_storage(browser, server, script):
     context.close()
 
 
+@pytest.mark.nightly
 def test_home_serves_chinese_to_chinese_browser(browser, server):
     context = browser.new_context(locale="zh-CN")
     page = context.new_page()
@@ -183,13 +187,44 @@ def test_home_serves_chinese_to_chinese_browser(browser, server):
 
 
 def test_home_pictures_match_current_figures(browser):
-    """Drawn anew: the same elements, every number within a pixel."""
+    observed = drawn_anew(pictures.pictures(browser))
+    assert observed == {*pictures.CARDS.glob("card_*.svg"), *pictures.HOME.glob("*.svg")}
+
+
+@pytest.mark.parametrize("slug", first_only(["gates", *(item.slug for item in catalog.LESSONS)]))
+def test_card_pictures_match_current_figures(browser, slug):
+    observed = drawn_anew(pictures.folded(browser, slug))
+    assert observed == {*pictures.FOLDED.glob(f"{slug}_*.svg")}
+    assert observed
+
+
+@pytest.mark.nightly
+def test_card_of_a_bench_with_a_question_shows_no_picture_of_it(visit):
+    """The picture at the defaults would answer the question."""
+    page = visit("gates", {"lang": "en"}).page
+    images = page.locator('[class*="st-key-card-"] summary img')
+    images.first.wait_for()
+    names = [
+        source.rpartition("/")[2] for source in images.evaluate_all("(a) => a.map((i) => i.src)")
+    ]
+    assert names == [
+        "question.svg",
+        "question.svg",
+        "gates_conventions_light.svg",
+        "gates_size_light.svg",
+    ]
+    assert min(images.evaluate_all("(all) => all.map((one) => one.naturalWidth)")) == 304
+    assert not list(pictures.FOLDED.glob("gates_learn_*"))
+
+
+def drawn_anew(drawn: Iterator[tuple[Path, str]]) -> set[Path]:
+    """Compare pictures with their files: the same elements, every number within a pixel."""
     observed = set()
-    for path, svg in pictures.pictures(browser):
+    for path, svg in drawn:
         retained = path.read_text("utf-8")
         observed.add(path)
         assert NUMBER.sub("", svg.strip()) == NUMBER.sub("", retained.strip()), path.name
         pairs = zip(NUMBER.findall(svg), NUMBER.findall(retained), strict=True)
         assert all(abs(float(pair) - float(other)) <= 1 for pair, other in pairs), path.name
         assert len(retained) < 40_000
-    assert observed == {*pictures.CARDS.glob("card_*.svg"), *pictures.HOME.glob("*.svg")}
+    return observed

@@ -11,7 +11,7 @@ from PIL import Image
 from playwright.sync_api import Locator
 
 from seqviz.content import catalog
-from tests.browser.lesson_page import LessonPage
+from tests.browser.lesson_page import PARTS, LessonPage
 from tests.tiers import LOOKED_AT, alternate, rotate
 
 DESK = {"width": 1280, "height": 800}
@@ -156,7 +156,7 @@ def framed(lesson: LessonPage) -> Locator:
 
 def parts(lesson: LessonPage) -> Iterator[None]:
     """Each part of a lesson once open, or the page as it is."""
-    for tab in lesson.page.get_by_role("tab").all() or [None]:
+    for tab in lesson.page.locator(PARTS).all() or [None]:
         if tab:
             tab.click()
             lesson.rest()
@@ -252,8 +252,10 @@ def test_page_icons_render_as_pictures_not_words(page):
     assert len(observed) > 5, observed
 
 
+@pytest.mark.nightly
 @each_lesson()
 def test_page_in_presenter_mode_covers_no_figure(page, request):
+    """Whole pages, at large screens; a push looks at each slide (`test_browser_slides`)."""
     sized(page, **DESK)
     toggle = page.by_key("present")
     if not toggle.locator("input").is_checked():  # the page is still open where a test runs again

@@ -88,6 +88,7 @@ def test_lazy_load_draws_card_when_opened(visit):
     assert "heads" in lesson.page.evaluate(WAITING)  # in a card that is still closed
 
 
+@pytest.mark.nightly
 def test_lazy_load_notebook_includes_all_benches(visit, server, tmp_path):
     """Before the script is there that asks for benches."""
     lesson, late = visit(), []
@@ -139,6 +140,7 @@ def test_lazy_load_jump_to_end_skips_benches_and_keeps_position(visit, lang):
         arrived(lesson, name)
 
 
+@pytest.mark.nightly
 def test_lazy_load_draws_passed_bench_with_dependents(minilm_on_disk, visit):
     lesson = visit("attention")
     lesson.rest()
@@ -149,6 +151,7 @@ def test_lazy_load_draws_passed_bench_with_dependents(minilm_on_disk, visit):
     assert lesson.page.evaluate(WAITING), "only those that are near, and those that lead"
 
 
+@pytest.mark.nightly
 def test_lazy_load_keeps_drawn_benches_on_language_change(visit):
     lesson = visit("ar_fitting")
     lesson.rest()
@@ -183,6 +186,7 @@ NEAR = """async () => {
 }"""
 
 
+@pytest.mark.nightly
 def test_lazy_load_draws_visible_bench_before_near_one(server, browser):
     context = browser.new_context()
     page = context.new_page()

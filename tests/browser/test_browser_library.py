@@ -13,6 +13,6 @@ def test_page_reports_missing_plotly(browser, server):
     page.route("**/plotly.min.js", lambda route: route.abort())
     page.goto(f"{server.url}/{lesson.slug}")
     figure = page.locator(f".st-key-{lesson.code}-{lesson.first[0]}-figure")
-    figure.get_by_text(Text("en")("frame.no_library")).wait_for(timeout=20_000)
+    figure.get_by_text(Text("en")("frame.no_library")).wait_for()
     page.locator(f".st-key-bench-{lesson.first[0]} [data-testid=stMetric]").first.wait_for()
     context.close()

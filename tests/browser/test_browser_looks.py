@@ -62,9 +62,7 @@ def test_chart_follows_dark_and_light_color_scheme(visit, record):
     for scheme, palette, page in (("light", LIGHT, WHITE), ("dark", DARK, NIGHT)):
         lesson.page.emulate_media(color_scheme=scheme)
         expected = palette.colors()[role]
-        expect(line).to_have_css(
-            "stroke", f"rgb{tuple(bytes.fromhex(expected[1:]))}", timeout=10_000
-        )
+        expect(line).to_have_css("stroke", f"rgb{tuple(bytes.fromhex(expected[1:]))}")
         assert background(lesson) == page
 
 
@@ -104,6 +102,7 @@ def test_phone_touch_targets_are_at_least_44_px(phone):
 
 
 @on_a_phone()
+@pytest.mark.nightly
 def test_phone_stacks_figure_above_controls_without_overflow(phone):
     lesson, record = phone
     bench = first_bench(record)
@@ -149,6 +148,7 @@ def test_phone_keeps_figure_in_view_while_slider_moves(phone):
 
 
 @on_a_phone()
+@pytest.mark.nightly
 def test_phone_landscape_places_figure_beside_controls(phone):
     lesson, record = phone
     turned(*phone, SIDEWAYS)
@@ -187,12 +187,13 @@ def at_the_edge(top: float) -> bool:
     return 0 <= top < 16
 
 
+@pytest.mark.nightly
 def test_presenter_mode_arrows_move_the_slider_used_last(visit):
     lesson = visit("ar_fitting", {"present": "true", "lang": "en"})
     page, keys = lesson.page, lesson.page.keyboard
     lesson.whole()
     lesson.rest()
-    keys.press("n")  # the whole lesson: a slide shows its question first
+    keys.press("a")  # the whole lesson: a slide shows its question first
     for _ in range(2):  # to the line by hand, then to the series
         keys.press("PageDown")
         lesson.rest()

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from seqviz.compute.gates.observation import N_QUANTITIES
 from seqviz.compute.transformer.components import DECODER_PARTS, PAIR_PARTS
+from tests.tiers import first_only
 
 pytestmark = pytest.mark.browser
 MAP = ".st-key-tr-stream-figure .seqviz-map"
@@ -55,13 +56,19 @@ def test_map_has_a_named_button_for_each_part(visit):
     assert host.get_attribute("aria-label").startswith("Map of a decoder")
 
 
-@pytest.mark.timing
-def test_map_shows_the_tensor_of_a_clicked_part_in_time_and_without_the_server(visit):
+def test_map_shows_the_tensor_of_a_clicked_part_without_the_server(visit):
     page = opened(visit).page
     page.route("**/live/**", lambda route: route.fulfill(status=204))  # it has no answer
     times = [page.evaluate(TIMED, [MAP, index]) for index in (3, 2, 7, 10, 0, 6)]
-    assert min(times) <= WITHIN_MS, times
     assert max(times) < 5000, times
+
+
+@pytest.mark.nightly  # on a machine that is half as fast a click takes 160 to 230 ms
+@pytest.mark.timing
+def test_map_shows_the_tensor_of_a_clicked_part_in_time(visit):
+    page = opened(visit).page
+    times = [page.evaluate(TIMED, [MAP, index]) for index in (3, 2, 7, 10, 0, 6)]
+    assert min(times) <= WITHIN_MS, times
 
 
 def test_map_click_sets_the_control_and_its_link_leads_to_the_bench(visit):
@@ -71,9 +78,10 @@ def test_map_click_sets_the_control_and_its_link_leads_to_the_bench(visit):
     expect(note).to_contain_text("9 heads")
     page.wait_for_url("**tr.stream.component=3**")
     note.get_by_role("link").first.click()
-    expect(page.locator(".st-key-bench-induction")).to_be_in_viewport(timeout=15_000)
+    expect(page.locator(".st-key-bench-induction")).to_be_in_viewport()
 
 
+@pytest.mark.nightly
 def test_map_responds_to_keys_as_one_stop(visit):
     page = opened(visit, view="pair").page
     buttons = page.locator(f"{MAP} button")
@@ -88,7 +96,8 @@ def test_map_responds_to_keys_as_one_stop(visit):
     expect(buttons.nth(2)).to_have_attribute("tabindex", "0")
 
 
-@pytest.mark.parametrize("view", ["decoder", "pair"])
+@pytest.mark.parametrize("view", first_only(["decoder", "pair"]))
+@pytest.mark.nightly
 def test_map_fits_a_phone(visit, view):
     lesson = opened(visit, view=view)
     lesson.page.set_viewport_size({"width": 380, "height": 800})
@@ -100,7 +109,7 @@ def test_map_fits_a_phone(visit, view):
         assert min(box["width"], box["height"]) >= 24
 
 
-@pytest.mark.parametrize("cell", ["lstm", "gru"])
+@pytest.mark.parametrize("cell", first_only(["lstm", "gru"]))
 def test_map_of_a_cell_shows_a_clicked_part_at_every_step(visit, cell):
     """Its control is behind *More settings*; the click sets it all the same."""
     page = opened_cell(visit, cell).page
@@ -118,7 +127,8 @@ def test_map_of_a_cell_shows_a_clicked_part_at_every_step(visit, cell):
     expect(buttons.last).to_be_focused()
 
 
-@pytest.mark.parametrize("opens", [opened, opened_cell])
+@pytest.mark.parametrize("opens", first_only([opened_cell, opened]))
+@pytest.mark.nightly
 def test_map_takes_the_whole_width_of_a_phone(visit, opens):
     """The labels of the panel below do not push it aside."""
     lesson = opens(visit)

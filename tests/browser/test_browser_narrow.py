@@ -13,7 +13,7 @@ from seqviz.core.paths import STATIC
 from seqviz.plotting.figure import Figure
 from seqviz.plotting.style import Style
 from testing.figure_examples import examples
-from tests.tiers import alternate, first_only
+from tests.tiers import LOOKED_AT, alternate, first_only
 
 pytestmark = pytest.mark.browser
 WIDTH = 356  # what a bench has on a screen of 380 px
@@ -22,9 +22,10 @@ CROWDED = {"positions: both orders, many"}
 LOOK = """
 async ([figure, width]) => {
   const host = document.getElementById("host");
-  const { traces, layout, heightFactor } = stackPanels(figure.data, figure.layout, width);
-  const height = layout.height * Math.max(1, heightFactor);
-  await Plotly.react(host, traces, { ...layout, width, height }, { displayModeBar: false });
+  const { traces, layout, ...factors } = stackPanels(figure.data, figure.layout, width);
+  const size = { width: width * factors.widthFactor,
+                 height: layout.height * Math.max(1, factors.heightFactor) };
+  await Plotly.react(host, traces, { ...layout, ...size }, { displayModeBar: false });
   const sheet = host.querySelector(".main-svg").getBoundingClientRect();
   const shown = (element) => {
     const box = element.getBoundingClientRect();
@@ -53,6 +54,20 @@ async ([figure, width]) => {
     const numbers = [...map.querySelectorAll("text")].filter((one) => /\\d/.test(one.textContent));
     if (numbers.length > 64) wrong.push(`a heat map with ${numbers.length} numbers`);
   }
+  // Tokens are whole, and side by side in a row they do not touch.
+  const written = JSON.stringify(figure);
+  const words = [...host.querySelectorAll(".hm text, .scatterlayer .textpoint text")].map(shown);
+  for (const { text, there } of words)
+    if (there && text.endsWith("…") && !written.includes(text)) wrong.push(`cut: ${text}`);
+  const rows = Map.groupBy(
+    words.filter(({ there, text }) => there && /\\p{L}/u.test(text)), // an emoji has its own width
+    ({ box }) => Math.round(box.top),
+  );
+  for (const row of rows.values())
+    row.sort((a, b) => a.box.left - b.box.left).reduce((last, one) => {
+      if (last.box.right - one.box.left > 2) wrong.push(`${one.text} on ${last.text}`);
+      return one;
+    });
   return wrong;
 }
 """
@@ -81,7 +96,9 @@ PARTED = r"""() => {
 }"""
 
 
-@pytest.mark.parametrize(("slug", "lang"), alternate([record.slug for record in catalog.LESSONS]))
+@pytest.mark.parametrize(
+    ("slug", "lang"), alternate([record.slug for record in catalog.LESSONS], LOOKED_AT)
+)
 def test_line_break_never_splits_number_from_unit(visit, slug, lang):
     lesson = visit(slug, {"lang": lang}, viewport={"width": 390, "height": 844})
     lesson.rest()
@@ -93,6 +110,7 @@ def test_line_break_never_splits_number_from_unit(visit, slug, lang):
 
 
 @pytest.mark.parametrize("turn", first_only(range(len(LANGUAGES))))
+@pytest.mark.nightly
 def test_figure_fits_phone_without_cut_or_overlap(browser, turn):
     """The languages take turns along the figures; by night they change places."""
     context = browser.new_context(viewport={"width": 380, "height": 900})

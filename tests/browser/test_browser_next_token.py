@@ -273,6 +273,7 @@ def test_filter_order_changes_by_key_button_and_drag(scores):
     bench.shows(temperature="2")
 
 
+@pytest.mark.nightly
 def test_filter_order_changes_by_touch(scores):
     bench = scores(viewport={"width": 420, "height": 900}, has_touch=True, is_mobile=True)
     row = opened_row(bench)
@@ -284,6 +285,7 @@ def test_filter_order_changes_by_touch(scores):
     bench.linked(order=expected)
 
 
+@pytest.mark.nightly
 def test_filter_order_defaults_if_invalid_and_drag_can_use_server(scores):
     """As every other bench: where they do not come, a hand is followed all the same."""
     bench = scores(asked={"lang": "en", "gp.scores.order": "<b>+penalty"})

@@ -96,7 +96,7 @@ def around(browser, server) -> Iterator[Callable]:
     return opened
 
 
-@pytest.mark.parametrize("slug", first_only(list(FIELDS), retained=2))
+@pytest.mark.parametrize("slug", first_only(list(FIELDS)))
 def test_outer_page_receives_settings_but_no_text(around, slug):
     text, slider = FIELDS[slug]
     with around(f"{slug}?lang=en") as outer:
@@ -113,6 +113,7 @@ def test_outer_page_receives_settings_but_no_text(around, slug):
             assert text not in json.dumps(item), item
 
 
+@pytest.mark.nightly
 def test_framed_app_keeps_text_through_reload_back_and_link(around):
     """And what *Share* gives has it, as its reader asks for that."""
     text, slider = FIELDS["text"]
@@ -153,6 +154,7 @@ def test_outer_page_receives_no_text_under_encoded_name(around, name):
         assert WORD not in json.dumps(outer.heard)
 
 
+@pytest.mark.nightly
 def test_outer_page_receives_no_session_id_on_upload_failure(around):
     """Streamlit tells which request has failed, and the name of the session is in its address."""
     with around("ar_fitting?lang=en&ar.real.source=csv") as outer:

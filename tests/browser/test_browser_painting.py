@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -9,9 +11,10 @@ from seqviz.content import catalog
 from seqviz.core.i18n import LANGUAGES, Text
 from seqviz.plotting.card_picture import WIDTH
 from testing.server import serve
-from tests.browser.lesson_page import CHARTS, LessonPage, watched
+from tests.browser.lesson_page import CHARTS, PARTS, LessonPage, watched
 from tests.tiers import LOOKED_AT, alternate, first_only
 
+HYPHEN = re.compile(r"(?<![\w.)\]}-])-\d")
 # The class that says which figure it is.
 NAMES = """(figures) => figures.map((figure) =>
     [...figure.classList].find((name) => /^st-key-.*-figure$/.test(name)))"""
@@ -24,7 +27,7 @@ def all_charts(lesson) -> list:
     lesson.rest()
     names = lesson.page.locator('[class*="-figure"]').evaluate_all(NAMES)
     charts = {}
-    for tab in lesson.page.get_by_role("tab").all() or [None]:
+    for tab in lesson.page.locator(PARTS).all() or [None]:
         if tab:
             tab.click()
             lesson.rest()
@@ -61,6 +64,10 @@ def test_lesson_paints_all_charts(visit, slug, lang):
     lesson = visit(slug, {"lang": lang})
     lesson.titled(Text(lang)(f"{slug}.title"))
     assert all_charts(lesson)
+    # A minus is U+2212 in what Plotly formats, too: ticks, cells (tools/plotly_bundle.js).
+    painted = lesson.page.locator(".seqviz-chart text").all_text_contents()
+    assert len(painted) > 20
+    assert not [text for text in painted if HYPHEN.search(text)]
 
 
 @pytest.mark.nightly
@@ -75,6 +82,7 @@ def test_fresh_server_serves_deep_link_to_first_visitor(browser):
         lesson.page.get_by_test_id("stHeader").get_by_text(Text("en")("frame.map")).wait_for()
 
 
+@pytest.mark.nightly
 def test_chart_margins_are_measured_with_late_font(visit, browser, server):
     """A font that comes late: the margins are those of the picture that is drawn with it."""
     rendered = visit("ar_fitting", {"lang": "en", "ar.process.seed": "3"}).geometry("ar.process")

@@ -75,6 +75,7 @@ def test_chart_click_moves_both_sliders_and_link(page):
     assert link(page) == {f"{BENCH}.column": ["20"]}
 
 
+@pytest.mark.nightly
 def test_chart_click_beyond_slider_clamps_to_its_end(page):
     click(page, 40, 1.5)
     assert settings(page) == ("40", "1.25")
@@ -94,6 +95,7 @@ def test_chart_click_ignores_unclickable_panel(page):
     assert area.evaluate("(area) => getComputedStyle(area).cursor") == "pointer"
 
 
+@pytest.mark.nightly
 def test_chart_click_on_last_committed_value_redraws(visit):
     """Meanwhile a hand has rested elsewhere, and the page has drawn nothing."""
     lesson, bench, step = visit("gates"), "ga.watch", "ga.watch.step"

@@ -10,13 +10,45 @@ from playwright.sync_api import expect
 
 from seqviz.core.i18n import Text
 from testing.chromium import css_class
+from tests.tiers import first_only
 
 PHI = {"lang": "en", "ar.process.phi": "0.5"}
 TRACES = """(selector) => document.querySelector(selector)._fullData.map((trace) => ({
     x: [...(trace.x ?? [])], y: [...(trace.y ?? [])], text: [...(trace.text ?? [])],
-    opacity: trace.opacity, type: trace.type, mode: trace.mode,
+    opacity: trace.opacity, type: trace.type, mode: trace.mode, dash: trace.line?.dash,
 }))"""
 RANGE = "(selector) => [...document.querySelector(selector)._fullLayout.yaxis.range]"
+
+
+# Counts elements of pinned curves that are built or whose path is another, and the partial paints.
+WATCH = """(selector) => {
+  const host = document.querySelector(selector), chart = host.chart, own = chart.paint.bind(chart);
+  window.seen = { built: 0, moved: 0, paints: 0 };
+  const ghost = (node) => node.nodeType === 1 && node.closest(".ghost");
+  new MutationObserver((records) => {
+    for (const { type, attributeName, target, addedNodes } of records) {
+      if (!ghost(target)) continue;
+      if (type === "childList") window.seen.built += addedNodes.length;
+      else if (attributeName === "d") window.seen.built += 1;
+      else if (attributeName === "transform" && target.matches(".ghost")) window.seen.moved += 1;
+    }
+  }).observe(host, { subtree: true, childList: true, attributeFilter: ["d", "transform"] });
+  chart.paint = () => {
+    const boxes = [...host.querySelectorAll(".ghost path")].map((path) => {
+      const { x, y, width, height } = path.getBoundingClientRect();
+      return [x, y, width, height];
+    });
+    if (boxes.length > 0) window.layer = boxes;
+    window.seen.paints += 1;
+    own();
+  };
+}"""
+# The boxes of the same curves as a full paint draws them.
+BOXES = """(selector) => [...document.querySelectorAll(`${selector} .scatterlayer > g.trace`)]
+    .filter((group) => group.__data__[0].trace.meta === "ghost")
+    .flatMap((group) => [...group.querySelectorAll("path")])
+    .map((path) => path.getBoundingClientRect())
+    .map(({ x, y, width, height }) => [x, y, width, height])"""
 
 
 class Pinned:
@@ -86,6 +118,29 @@ def test_pin_keeps_curves_while_controls_move_and_link_restores_them(pinned, vis
     other.page.wait_for_function("() => !location.search.includes('.pin=')")
 
 
+@pytest.mark.nightly
+def test_drag_moves_pinned_curves_without_drawing_them(pinned):
+    bench = pinned(PHI)
+    bench.press()
+    expect(bench.chips).to_have_count(1)
+    bench.lesson.rest()
+    ranges = bench.page.evaluate(RANGE, bench.chart)
+    bench.page.evaluate(WATCH, bench.chart)
+    bench.lesson.drag("ar.process.phi", 0.75, 0.99)  # the axis of the series widens
+    bench.page.mouse.up()
+    bench.lesson.rest()
+    bench.page.wait_for_function("() => window.seen.paints > 0")
+    assert bench.page.evaluate(RANGE, bench.chart) != ranges
+    seen = bench.page.evaluate("seen")
+    assert seen["moved"] > 0
+    assert seen["built"] == 0
+    moved, drawn = bench.page.evaluate("layer"), bench.page.evaluate(BOXES, bench.chart)
+    assert len(moved) == len(drawn) == 3
+    for one, two in zip(moved, drawn, strict=True):
+        assert one == pytest.approx(two, abs=1)  # pixels
+
+
+@pytest.mark.nightly
 def test_chips_name_what_differs_and_letters_stand_within_the_axis(pinned):
     bench = pinned({"lang": "en", "vg.reach.gain": "1.2"}, "vanishing_gradients", "vg.reach")
     bench.press()
@@ -103,6 +158,7 @@ def test_chips_name_what_differs_and_letters_stand_within_the_axis(pinned):
     assert all(low <= math.log10(tag["y"][0]) <= high for tag in tags)
 
 
+@pytest.mark.nightly
 def test_fourth_pin_replaces_first_and_same_settings_pin_once(pinned):
     bench = pinned(PHI)
     bench.press()
@@ -117,8 +173,13 @@ def test_fourth_pin_replaces_first_and_same_settings_pin_once(pinned):
         bench.press()
         expect(bench.chips).to_have_count(count)
     expect(bench.chips.first).not_to_contain_text("0.5 ")
+    bench.lesson.rest()
+    # Each in a dash of its own, in the order of the chips.
+    dashes = [trace["dash"] for trace in bench.traces() if trace["opacity"] == pytest.approx(0.45)]
+    assert dashes == ["solid", "dash", "dot"]
 
 
+@pytest.mark.nightly
 def test_axis_widens_to_pinned_curves(pinned):
     wide = pinned(PHI | {"ar.process.phi": "0.99"})
     wide.press()
@@ -132,7 +193,9 @@ def test_axis_widens_to_pinned_curves(pinned):
     assert after[1] >= before[1]
 
 
-@pytest.mark.parametrize("value", ["ar.process.phi=9", "<b>", "|||||||", "ar.process.phi=0.5&x=1"])
+@pytest.mark.parametrize(
+    "value", first_only(["ar.process.phi=0.5&x=1", "ar.process.phi=9", "<b>", "|||||||"])
+)
 def test_invalid_pins_of_address_break_nothing(pinned, value):
     bench = pinned(PHI | {"ar.process.pin": value})
     bench.page.wait_for_timeout(1500)
@@ -141,6 +204,7 @@ def test_invalid_pins_of_address_break_nothing(pinned, value):
     assert bench.traces()[0]["type"] == "scatter"
 
 
+@pytest.mark.nightly
 def test_pin_of_own_text_is_not_in_address(pinned):
     texts = {"rn.step.view": "order", "rn.step.one_text": "my secret diary says"}
     bench = pinned({"lang": "en", **texts}, "recurrent", "rn.step")

@@ -13,8 +13,9 @@ import pytest
 from seqviz.compute.positions.sinusoidal import encoding
 from seqviz.core.i18n import Placeholder, Text
 from testing.server import serve
-from tests.browser.lesson_page import CHARTS, PATIENCE, LessonPage
+from tests.browser.lesson_page import CHARTS, LessonPage
 from tests.browser.sinusoid_drawing import Sinusoid
+from tests.shared_fixtures import PATIENCE
 
 SLUG = "positions"
 VALUES = {

@@ -51,6 +51,7 @@ def at(lesson: LessonPage) -> int:
     return lesson.page.evaluate(AT)
 
 
+@pytest.mark.nightly
 def test_clicker_walks_benches_right_after_toggle_click(visit):
     lesson = visit("gates", {"lang": "en"}, viewport={"width": 1280, "height": 720})
     lesson.whole()
@@ -59,7 +60,7 @@ def test_clicker_walks_benches_right_after_toggle_click(visit):
     lesson.whole()
     lesson.rest()
     expect(lesson.page.locator('.st-key-present input[type="checkbox"]')).to_be_focused()
-    lesson.page.keyboard.press("n")
+    lesson.page.keyboard.press("a")
     for bench in range(4):
         lesson.page.keyboard.press("PageDown")
         assert at(lesson) == bench
@@ -73,7 +74,7 @@ def hall(visitors):
         lesson = visit("gates", {"lang": "en", "present": "true"}, viewport=HALL)
         lesson.whole()
         lesson.rest()
-        lesson.page.keyboard.press("n")
+        lesson.page.keyboard.press("a")
         yield lesson
 
 
@@ -107,6 +108,7 @@ def test_arrow_keys_move_last_slider_unless_focus_uses_them(hall):
     assert not wrong
 
 
+@pytest.mark.nightly
 def test_text_field_keeps_page_and_arrow_keys(hall):
     page, wrong = hall.page, []
     slider = hall.slider("ga.one.step")
@@ -122,6 +124,7 @@ def test_text_field_keeps_page_and_arrow_keys(hall):
     assert not wrong
 
 
+@pytest.mark.nightly
 def test_dialog_keeps_page_and_arrow_keys(hall):
     page = hall.page
     page.evaluate(UP)
@@ -164,10 +167,11 @@ def test_figures_stay_uncovered_after_slider_reload_and_resize(hall):
     assert not wrong
 
 
+@pytest.mark.nightly  # by day from every kind of control
 def test_clicker_walks_from_iframe_and_sketch_keeps_arrow_keys(visit):
     lesson = visit("attention", {"present": "true", **MORE["attention"]}, viewport=HALL)
     lesson.whole()
-    lesson.page.keyboard.press("n")  # a slide shows its question first
+    lesson.page.keyboard.press("a")  # a slide shows its question first
     frame = framed(lesson)
     lesson.rest()
     frame.click(position={"x": 300, "y": 10})
@@ -185,12 +189,13 @@ def test_clicker_walks_from_iframe_and_sketch_keeps_arrow_keys(visit):
     expect(pad).to_be_focused()
 
 
+@pytest.mark.nightly
 def test_clicker_walks_past_closed_card(visit):
     lesson = visit("bert_accuracy", {"present": "true", "lang": "en"}, viewport=HALL)
     card = lesson.page.locator(css_class("card-compare")).locator("summary").first
     lesson.geometry("ba.knife")
     card.click()
-    lesson.page.keyboard.press("n")
+    lesson.page.keyboard.press("a")
     expect(lesson.page.locator(css_class("bench-compare"))).not_to_be_visible()
     lesson.page.locator(css_class("bench-looks")).evaluate("(one) => one.scrollIntoView()")
     lesson.page.keyboard.press("PageDown")

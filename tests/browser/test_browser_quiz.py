@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Locator, expect
 
 from seqviz.core.i18n import Text
@@ -75,6 +76,7 @@ def test_quiz_asks_five_questions_and_counts_first_answers(visit):
     expect(home).to_contain_text(EN("home.quiz", done=4, all=5))
 
 
+@pytest.mark.nightly
 def test_quiz_is_built_when_opened_and_absent_for_presenter(visit):
     page = visit("ar_fitting", {"lang": "zh"}).page
     card = page.locator(CARD)
@@ -85,6 +87,7 @@ def test_quiz_is_built_when_opened_and_absent_for_presenter(visit):
     expect(page.locator(CARD)).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_quiz_fits_a_phone_and_is_not_printed(visit):
     card = opened(visit, viewport={"width": 390, "height": 844})
     width = "document.documentElement.scrollWidth - innerWidth"
@@ -101,6 +104,7 @@ def test_quiz_fits_a_phone_and_is_not_printed(visit):
     expect(card).to_be_hidden()
 
 
+@pytest.mark.nightly
 def test_home_ignores_forged_scores(visit):
     page = visit("", {"lang": "en"}).page
     tasks = ["visited", "quiz-9", "quiz-<b>", "quiz-3", "quiz-55", "__proto__"]

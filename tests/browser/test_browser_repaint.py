@@ -117,7 +117,7 @@ SLIDERS = [
     for slug in (lesson.slug for lesson in catalog.LESSONS)
     for name, bench in getattr(lessons, slug).lesson.benches.items()
     for first, (parameter, control) in zip(
-        [True] + [False] * 99,
+        [name in getattr(lessons, slug).lesson.core] + [False] * 99,
         [control for control in controls(bench.declaration)
          if isinstance(control[1], Slider | SelectSlider) and not control[1].client], strict=False)
 ]  # fmt: skip
@@ -133,7 +133,7 @@ def test_partial_repaint_matches_full_repaint(page, slug, name, parameter, minil
 
 
 @pytest.mark.parametrize(("slug", "name", "parameter"), [
-    ("gates", "force", "f"), ("attention", "by_hand", "query"),
+    ("gates", "force", "f"), ("attention", "features", "query"),
     ("positions", "effect", "strength"), ("bert_accuracy", "knife", "share"),
     ("vanishing_gradients", "reach", "forget_bias"), ("ar_fitting", "process", "sigma"),
     ("transformer", "account", "part"),

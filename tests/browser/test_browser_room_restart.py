@@ -157,6 +157,7 @@ def test_room_restores_20_students_within_ten_seconds(school, own_server, silenc
     assert took < 10.0
 
 
+@pytest.mark.nightly
 def test_teacher_link_grants_role_only_with_valid_token(school):
     """Without a language in it, too; a forged one opened by the teacher, and by somebody else."""
     teacher, code = school.teacher, school.code
@@ -221,6 +222,7 @@ def test_teacher_page_reports_lost_room_and_opens_new_one(browser, tmp_path):
         expect(phone.locator(SHOWN)).to_contain_text(Text("zh")("room.ended"), timeout=BACK_MS)
 
 
+@pytest.mark.nightly
 def test_closed_seat_loses_sent_state_and_stays_closed(school, own_server):
     teacher, student = school.teacher, school.student("zh")
     student.locator(SHOWN).get_by_role("button", name="发给老师").click()

@@ -16,9 +16,10 @@ from playwright.sync_api import expect
 
 from seqviz.compute.positions import sinusoidal
 from testing.server import serve_page
-from tests.browser.lesson_page import PATIENCE, visitors
+from tests.browser.lesson_page import visitors
 from tests.browser.sinusoid_drawing import Sinusoid
 from tests.browser.sinusoid_sample import BENCH, LINKED, VALUES, WORDS
+from tests.shared_fixtures import PATIENCE
 from tests.tiers import first_only
 
 AT_ONCE = 50  # milliseconds from the press to the next frame with another picture: the issue
@@ -156,6 +157,7 @@ def test_sinusoid_screen_reader_column_matches_encoding(drawing, values):
     expect(page.host.locator("caption")).to_have_text(f"Encoding of position {position}")
 
 
+@pytest.mark.nightly
 def test_sinusoid_colors_match_values(drawing):
     values = {"positions": 10, "d_model": 4, "position": 9, "dimension": 3}
     page, truth = drawing(values), expected(values)
@@ -260,6 +262,7 @@ def test_sinusoid_debounces_reports_to_server(drawing):
     assert page.reports(3) == payload
 
 
+@pytest.mark.nightly
 def test_sinusoid_follows_link_and_reports_next_change(drawing):
     page = drawing()
     page.slider("dimension").fill("8")

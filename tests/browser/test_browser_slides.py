@@ -12,16 +12,25 @@ from seqviz.content import catalog
 from seqviz.core.i18n import Text
 from testing.chromium import css_class
 from tests.browser.lesson_page import LessonPage
+from tests.browser.room_page import joined
 from tests.browser.test_browser_layout import THEMES, each_lesson, sized
 from tests.tiers import rotate
 
-WINDOWS = [(1024, 768), (1280, 720), (1366, 768), (1920, 1080), (2560, 1440), (3840, 2160)]
+WINDOWS = [(1024, 768), (1280, 800), (1366, 768), (1920, 1080), (2560, 1440), (3840, 2160)]
 MIN_TYPE_SHARE = 24 / 1080  # of the height of a wide window
 MIN_TYPE_PX = 13  # in a window of 4:3, whose width is what limits it
 MIN_FIGURE_SHARE = 0.4  # of the window's height
 MAX_CONTROLS = 3
 QUESTION = ':is([class*="-question"], [class*="-lift"]):visible'
 MESSAGE = ".seqviz-presenter .message"
+INK = ".seqviz-ink path"
+# Whether all of the ink lies on a figure, which it covers in part.
+INSIDE = """(figure) => {
+    const ink = document.querySelector(".seqviz-ink path").getBoundingClientRect();
+    const { left, right, top, bottom } = document.querySelector(figure).getBoundingClientRect();
+    return left <= ink.left && ink.left < ink.right && ink.right <= right
+        && top <= ink.top && ink.top < ink.bottom && ink.bottom <= bottom;
+}"""
 
 # What lies outside the window or on something else in a bench, and the smallest type as painted.
 # The numbers in the cells of a heat map fit their cells, and formulas have smaller indices.
@@ -80,9 +89,35 @@ LOOKED = """async (bench) => {
         const size = parseFloat(getComputedStyle(parent).fontSize) * enlarged;
         if (size < smallest[0]) smallest = [size, text.data.trim().slice(0, 30)];
     }
+    // Ink of the chart: no word on another or cut at its frame, no legend on a panel.
+    const ink = [];
+    const inks = (selector) => [...(figure?.querySelectorAll(selector) ?? [])]
+        .filter((one) => isVisible(one) && rect(one).width > 1);
+    const onto = (a, b) => [Math.min(a.right, b.right) - Math.max(a.left, b.left),
+        Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)];
+    const slanted = /rotate\\((?!0[,)]|-?90[,)])/;
+    const isWord = (one) =>
+        one.textContent.trim() && !slanted.test(one.getAttribute("transform") ?? "");
+    const words = inks("svg.main-svg text").filter(isWord);
+    words.forEach((word, index) => {
+        const box = rect(word), frame = rect(figure), text = word.textContent.slice(0, 20);
+        const cut = Math.max(frame.left - box.left, box.right - frame.right,
+            frame.top - box.top, box.bottom - frame.bottom);
+        if (cut > 3 * scale) ink.push(`${text}: cut by ${Math.round(cut)} px`);
+        for (const other of words.slice(index + 1)) {
+            const [across, down] = onto(box, rect(other));
+            const height = Math.min(box.height, rect(other).height); // with room above letters
+            if (across > 2 * scale && down > 0.35 * height)
+                ink.push(`${text} on ${other.textContent.slice(0, 20)}`);
+        }
+    });
+    for (const legend of inks("g.legend"))
+        for (const panel of inks(".draglayer .nsewdrag"))
+            if (Math.min(...onto(rect(legend), rect(panel))) > 4 * scale)
+                ink.push("legend on a panel");
     const framed = ".seqviz-sinusoid"; // its controls are part of the drawing
     const controls = parts.filter((part) => part.matches(inputs) && !part.closest(framed));
-    return { wrong, smallest, nControls: controls.length,
+    return { wrong, ink, smallest, nControls: controls.length,
              figureShare: chart ? rect(figure).height / innerHeight : null };
 }"""
 
@@ -147,6 +182,20 @@ def test_bench_fills_the_window_and_nothing_overlaps(page, request):
     assert min(shares)[0] > MIN_FIGURE_SHARE, min(shares)
 
 
+@pytest.mark.nightly
+@each_lesson()
+def test_words_in_charts_never_overlap_or_end_at_the_frame(page, request):
+    """The ink of each figure, at every window size."""
+    slug, _ = request.node.callspec.params["page"]
+    wrong = []
+    for width, height in WINDOWS:
+        sized(page, width, height)
+        for name in core(slug):
+            look = page.page.locator(css_class(f"bench-{name}")).evaluate(LOOKED)
+            wrong += [f"{name} at {width} x {height}: {item}" for item in look["ink"]]
+    assert not wrong, "; ".join(wrong)
+
+
 def test_clicker_teaches_lesson_and_never_leaves_it_silently(visit):
     """Title, steps, question, answer, figure, and at the end a message before the next lesson."""
     lesson = present(visit, "gates")
@@ -193,6 +242,9 @@ def test_clicker_teaches_lesson_and_never_leaves_it_silently(visit):
     following = catalog.neighbours("gates")[1]
     title = Text("en")(f"{following.slug}.title")
     expect(message).to_have_text(Text("en")("present.next", title=title))
+    last = page.locator(css_class("neighbours")).bounding_box()
+    assert abs(last["y"]) < 120  # a slide of its own
+    assert last["height"] > 900
     lesson.titled(Text("en")("gates.title"))
     press(lesson, "PageUp", "PageDown")  # not the second press at the end
     lesson.titled(Text("en")("gates.title"))
@@ -200,43 +252,102 @@ def test_clicker_teaches_lesson_and_never_leaves_it_silently(visit):
     lesson.titled(title)
 
 
+@pytest.mark.nightly
+def test_sign_appears_while_a_figure_is_computed(visit):
+    page = present(visit, "gates").page
+    sign = """() => { const { content, opacity } = getComputedStyle(document.body, "::after");
+        return content !== "none" && opacity === "1"; }"""
+    assert not page.evaluate(sign)
+    wait = "(on) => document.querySelector('.seqviz-chart').classList.toggle('waiting', on)"
+    page.evaluate(wait, True)
+    assert not page.evaluate(sign)  # a quick answer shows none
+    page.wait_for_function(sign)
+    page.evaluate(wait, False)
+    assert not page.evaluate(sign)
+
+
 def test_keys_blank_point_draw_and_show_notes(visit):
     lesson = present(visit, "gates")
     page = lesson.page
     press(lesson, "PageDown")
-    prose = page.locator(css_class("more-one"))
+    prose, bench = page.locator(css_class("more-one")), page.locator(css_class("bench-one"))
     expect(prose).to_be_hidden()
-    press(lesson, "n")
+    press(lesson, "a")
     expect(prose).to_be_visible()
     expect(lesson.by_key("ga.one.footer")).to_be_visible()
-    press(lesson, "n")
+    press(lesson, "a")
     expect(prose).to_be_hidden()
-    assert abs(page.locator(css_class("bench-one")).bounding_box()["y"]) < 2
+    assert abs(bench.bounding_box()["y"]) < 2
+    slide, notes = bench.bounding_box(), page.locator(".seqviz-presenter .notes")
+    press(lesson, "n")
+    expect(notes).to_be_in_viewport(ratio=0.99)
+    assert prose.locator("p").last.text_content() in notes.text_content()
+    assert bench.bounding_box() == slide
+    press(lesson, "n")
+    expect(notes).to_be_hidden()
     blank = page.locator(".seqviz-presenter .blank")
     press(lesson, "b")
     assert blank.bounding_box() == {"x": 0, "y": 0, "width": 1920, "height": 1080}
     press(lesson, "PageDown")  # ends it, and does not go on
     expect(blank).to_be_hidden()
-    assert abs(page.locator(css_class("bench-one")).bounding_box()["y"]) < 2
+    assert abs(bench.bounding_box()["y"]) < 2
+    for _ in range(2):
+        page.keyboard.down("b")  # held: it repeats, and is one press
+    page.keyboard.up("b")
+    page.locator(".st-key-lang button").last.evaluate("(button) => button.click()")
+    lesson.titled(Text("zh")("gates.title"))  # the page is another, under a screen that is black
+    lesson.whole()
+    lesson.rest()
+    expect(blank).to_be_visible()
+    press(lesson, "l")  # as any key
+    expect(blank).to_be_hidden()
+    expect(page.locator(".seqviz-presenter .pointer")).to_be_hidden()
+    page.evaluate("document.querySelector('.stMain').scrollBy(0, -300)")  # by a wheel
+    bench.locator("h2").click()
+    assert abs(bench.bounding_box()["y"]) < 2
     press(lesson, "l")
     page.mouse.move(700, 400)
     box = page.locator(".seqviz-presenter .pointer").bounding_box()
     assert abs(box["x"] + box["width"] / 2 - 700) < 2
     assert abs(box["y"] + box["height"] / 2 - 400) < 2
     press(lesson, "l", "d")
-    page.mouse.move(300, 300)
-    page.mouse.down()
-    page.mouse.move(600, 500, steps=5)
-    page.mouse.up()
-    inked = """(canvas) => canvas.getContext("2d").getImageData(450, 400, 1, 1).data[3]"""
-    canvas = page.locator(".seqviz-presenter canvas")
-    assert canvas.evaluate(inked) > 200
-    press(lesson, "PageDown")
-    expect(canvas).to_be_hidden()
+    ink = page.locator(INK)
+    stroke(page, css_class("ga.one.figure"), (0.3, 0.3), (0.6, 0.5))
+    stroke(page, css_class("ga.one.figure"), (0.5, 0.6), (0.6, 0.6))
+    drawing = ink.get_attribute("d")
+    assert drawing.count("M") == 2
+    press(lesson, "Backspace")
+    assert ink.get_attribute("d").count("M") == 1
+    box = ink.bounding_box()
+    figure = lesson.by_key("ga.one.figure").bounding_box()
+    assert abs(box["x"] - figure["x"] - 0.3 * figure["width"]) < 12
+    assert abs(box["height"] - 0.2 * figure["height"]) < 12
+    press(lesson, "e")
+    expect(ink).to_have_count(0)
+    stroke(page, css_class("ga.one.figure"), (0.5, 0.6), (0.6, 0.6))
+    press(lesson, "d", "ArrowRight")  # another figure
+    expect(ink).to_have_count(0)
     press(lesson, "d")
-    assert canvas.evaluate(inked) == 0
+    stroke(page, css_class("ga.one.figure"), (0.5, 0.6), (0.6, 0.6))
+    press(lesson, "PageDown")
+    expect(ink).to_have_count(0)
+    expect(page.locator(".seqviz-presenter .pen")).to_be_hidden()
 
 
+def stroke(page, figure: str, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """Draw a line with the pen; the points are shares of the figure."""
+    box = page.locator(figure).bounding_box()
+
+    def at(point: tuple[float, float]) -> tuple[float, float]:
+        return box["x"] + point[0] * box["width"], box["y"] + point[1] * box["height"]
+
+    page.mouse.move(*at(start))
+    page.mouse.down()
+    page.mouse.move(*at(end), steps=6)
+    page.mouse.up()
+
+
+@pytest.mark.nightly
 def test_chart_answers_the_pointer_where_it_is_enlarged(visit):
     """Plotly finds the value under the pointer in a chart that CSS has scaled."""
     lesson = present(visit, "ar_fitting")
@@ -261,6 +372,7 @@ def test_chart_answers_the_pointer_where_it_is_enlarged(visit):
     lesson.page.wait_for_function("(x) => window.hovered === x", arg=point[2])
 
 
+@pytest.mark.nightly
 def test_clicker_opens_closes_and_reveals_a_vote(room):
     """Code and count stand in the corner, off the figure; the bar opens under the pointer."""
     teacher, student = room.teacher, room.student
@@ -293,6 +405,33 @@ def test_clicker_opens_closes_and_reveals_a_vote(room):
     expect(student.page.locator(".seqviz-poll .share").first).to_contain_text("100.0%")
 
 
+@pytest.mark.nightly
+def test_class_sees_what_the_teacher_draws(room):
+    """On its own figures, also one who comes later; it is gone when the teacher goes on."""
+    teacher = room.teacher
+    teacher.page.set_viewport_size({"width": 1920, "height": 1080})
+    teacher.go(f"/ar_fitting?lang=en&room={room.code}&present=true")
+    teacher.titled(Text("en")("ar_fitting.title"))
+    teacher.whole()
+    process = css_class("ar.process.figure")
+    teacher.page.locator(css_class("bench-process")).evaluate("(one) => one.scrollIntoView()")
+    teacher.rest()
+    press(teacher, "d")
+    stroke(teacher.page, process, (0.3, 0.15), (0.5, 0.3))  # within one of its panels
+    late = joined(room.visit, room.code)
+    for student in (room.student, late):
+        student.titled(Text("zh")("ar_fitting.title"))
+        ink = student.page.locator(INK)
+        expect(ink).to_have_count(1)
+        student.page.wait_for_function(
+            INSIDE, arg=process
+        )  # both move while the page scrolls to it
+    press(teacher, "PageDown")
+    expect(teacher.page.locator(INK)).to_have_count(0)
+    expect(room.student.page.locator(INK)).to_have_count(0)
+
+
+@pytest.mark.nightly
 def test_answer_without_a_vote_says_that_nobody_has_answered(room):
     teacher = room.teacher
     teacher.go(f"/vanishing_gradients?lang=en&room={room.code}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -14,8 +15,14 @@ from tests.browser.lesson_page import PICTURES, LessonPage
 BENCH, PHI = "ar.process", "ar.process.phi"
 RING, LIT = "[data-seqviz-ring]", ".seqviz-lit"
 FADED = ".seqviz-lighting"
+RETRY = 2.0  # seconds after which a page that has not answered is told again (steps.js)
 COMMITS = "(bench) => seqvizLiveBench(bench).nCommits"  # which the page has not drawn
 STEP = re.compile(r"[?&]ar\.process\.step=(\d)")
+
+IN_SIGHT = """(figure) => {
+    const { top, bottom } = document.querySelector(figure).getBoundingClientRect();
+    return top > 0 && bottom <= window.innerHeight;
+}"""
 
 
 def chips(page: Page, bench: str = "process") -> Locator:
@@ -39,23 +46,29 @@ def test_steps_click_moves_slider(lesson):
     """As in a drag: frames are painted on the way, and the page is told once."""
     page, before = lesson.page, lesson.geometry(BENCH)
     frames, commits = page.evaluate(PICTURES, BENCH), page.evaluate(COMMITS, BENCH)
+    page.locator(".st-key-bench-process .seqviz-steps").evaluate(
+        "one => one.scrollIntoView({ block: 'end' })"  # the figure is below the window
+    )
+    started = time.monotonic()
     chips(page).nth(0).click()
     expect(sentence(page)).to_contain_text("this series has −0.840")
+    page.wait_for_function(IN_SIGHT, arg=css_class(f"{BENCH}-figure"))
     expect(page.locator(slider_input(PHI))).to_have_value("-0.8")
     expect(page.locator(css_class(f"{PHI}.slider")).and_(page.locator(RING))).to_be_visible()
     expect(page.locator(RING)).to_have_count(1)
     assert page.locator(LIT).count() > 0
     lesson.heard(BENCH)
-    assert page.evaluate(COMMITS, BENCH) == commits + 1
-    assert page.evaluate(PICTURES, BENCH) >= frames + 3
+    assert page.evaluate(PICTURES, BENCH) >= frames + 2  # one on the way, and the last
     assert (
         page.evaluate("(bench) => seqvizLiveBench(bench).frames.at(-1).values", BENCH)[PHI]
         == "-0.8"
     )
     expect(page).to_have_url(re.compile(r"ar\.process\.phi=-0\.8"))
+    told = page.evaluate(COMMITS, BENCH) - commits  # 0 where the page draws, for the answer is late
+    assert told <= 1 + (time.monotonic() - started) / RETRY
     assert STEP.search(page.url)[1] == "1"
     assert lesson.changed(BENCH, before)
-    expect(page.locator(RING)).to_have_count(0, timeout=10_000)
+    expect(page.locator(RING)).to_have_count(0)
     expect(page.locator(f"{FADED}, {LIT}")).to_have_count(0)
 
 
@@ -77,6 +90,7 @@ def test_steps_click_sets_other_controls_and_resets_sliders(lesson):
     assert "shuffle" not in page.url
 
 
+@pytest.mark.nightly
 def test_steps_keyboard_takes_step(lesson):
     page = lesson.page
     group = page.locator(".st-key-bench-process").get_by_role("group", name="Try this")
@@ -94,6 +108,7 @@ def test_steps_keyboard_takes_step(lesson):
     )
 
 
+@pytest.mark.nightly
 def test_steps_other_settings_end_step(lesson):
     """The sentence is about its settings: it goes when the slider moves on, the tick stays."""
     page = lesson.page
@@ -118,6 +133,7 @@ def test_steps_link_opens_step(visit):
     expect(page).to_have_url(re.compile(r"ar\.process\.shuffle=true"))
 
 
+@pytest.mark.nightly
 def test_steps_reduced_motion_sets_slider_at_once(lesson):
     page = lesson.page
     page.emulate_media(reduced_motion="reduce")
@@ -141,9 +157,13 @@ def test_steps_teacher_step_reaches_student(room):
     expect(student.locator(slider_input(PHI))).to_have_value("0.8")
 
 
+@pytest.mark.nightly
 def test_steps_work_beside_a_control_named_steps(visit):
     """The component once had the key of that control."""
-    page = visit("vanishing_gradients", {"lang": "en"}).page
+    lesson = visit("vanishing_gradients", {"lang": "en"})
+    lesson.whole()
+    lesson.rest()
+    page = lesson.page
     page.locator(".st-key-bench-back").scroll_into_view_if_needed()
     expect(chips(page, "back").first).to_be_visible()
     for number in range(chips(page, "back").count()):

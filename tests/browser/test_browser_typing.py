@@ -6,14 +6,24 @@ import time
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from seqviz.core.i18n import Text
+from seqviz.lessons.framework.controls import controls
+from seqviz.lessons.text import lesson
 from tests.browser.lesson_page import FOLLOWED, PICTURES
 
 BENCH = "tx.cutters"
 KEY = f"{BENCH}.text"
 TYPED = "Seven strips follow what is typed. "
 A_SECOND = 10  # pictures, at the least
+LIMIT = dict(controls(lesson.benches["cutters"].declaration))["text"].limit
+COPIED = """(text) => {
+    document.querySelector("#copied")?.remove();
+    const field = Object.assign(document.createElement("textarea"), {id: "copied", value: text});
+    document.body.append(field);
+    field.select();
+}"""
 COMPOSING = """(box) => {
     box.value += "ni";
     box.dispatchEvent(new InputEvent("input", {bubbles: true, isComposing: true}));
@@ -49,6 +59,7 @@ def strips(lesson) -> str:
     return lesson.figure(BENCH).get_by_role("img").first.get_attribute("aria-label")
 
 
+@pytest.mark.timing
 def test_text_field_updates_figure_per_key_and_commits_once(page):
     page.box.fill(TYPED[0])
     page.box.press("Enter")
@@ -85,6 +96,31 @@ def test_text_field_ignores_input_during_composition(page):
     page.page.wait_for_function(FOLLOWED, arg=[BENCH, before])
 
 
+COMPOSED_ENTER = """(box) => {
+    const how = {key: "Enter", code: "Enter", isComposing: true, bubbles: true, cancelable: true};
+    box.dispatchEvent(new KeyboardEvent("keydown", how));
+}"""
+
+
+@pytest.mark.nightly
+def test_text_field_commits_composed_text_only_when_it_is_done(page):
+    """Enter chooses a character first: half of one is neither drawn nor committed."""
+    keyboard = page.page.context.new_cdp_session(page.page)
+    own, before, sent = page.page.url, strips(page), page.sent
+    page.box.press("End")
+    composition = {"text": "ni", "selectionStart": 2, "selectionEnd": 2}
+    keyboard.send("Input.imeSetComposition", composition)
+    page.box.evaluate(COMPOSED_ENTER)
+    page.rest()
+    assert page.box.input_value().endswith("ni")
+    assert (page.page.url, strips(page), page.sent) == (own, before, sent)
+    keyboard.send("Input.insertText", {"text": "你"})
+    page.box.press("Enter")
+    page.page.wait_for_function("() => location.search.includes(encodeURIComponent('你'))")
+    keyboard.detach()
+
+
+@pytest.mark.nightly
 def test_text_field_undo_restores_committed_figure(page):
     own = strips(page)
     page.box.press("End")
@@ -95,6 +131,19 @@ def test_text_field_undo_restores_committed_figure(page):
     page.rest()
     assert strips(page) == own
     assert page.page.evaluate("(bench) => seqvizLiveBench(bench).pending.size", BENCH) == 0
+
+
+def test_paste_beyond_the_limit_is_cut_there_and_the_page_says_so(page):
+    pasted = "Words of a megabyte. " * 50_000
+    page.page.evaluate(COPIED, pasted)
+    page.page.keyboard.press("ControlOrMeta+c")
+    page.box.click()
+    page.box.press("ControlOrMeta+a")
+    page.box.press("ControlOrMeta+v")
+    expect(page.box).to_have_value(pasted[:LIMIT])
+    page.box.press("Enter")
+    full = Text("en")("frame.text_full", limit=LIMIT)
+    expect(page.page.get_by_text(full)).to_be_visible()
 
 
 def test_text_field_discards_draft_when_page_is_left(page):

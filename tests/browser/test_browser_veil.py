@@ -8,8 +8,6 @@ import pytest
 from playwright.sync_api import expect
 
 from seqviz.core.i18n import Text
-from testing.server import serve
-from tests.browser.lesson_page import visitors
 from tests.browser.room_page import a_room
 
 WORDS = Text("en")
@@ -18,15 +16,9 @@ QUESTION = ".st-key-ga-predict-force-question"
 CURVES = f"{FORCE} .main-svg .scatterlayer .trace .lines path"
 
 
-@pytest.fixture(scope="module")
-def guided():
-    with serve(environment={"SEQVIZ_GUIDED": "1", "HF_HUB_OFFLINE": "1"}) as running:
-        yield running
-
-
 @pytest.fixture
-def visit(browser, guided):
-    with visitors(browser, guided) as created, created.watched() as open_page:
+def visit(guided_visitors):
+    with guided_visitors.watched() as open_page:
         yield open_page
 
 
@@ -86,6 +78,7 @@ def test_veil_lifts_on_skip_and_stays_lifted_after_reload(visit):
     expect(page.locator(CURVES).first).to_be_attached()
 
 
+@pytest.mark.nightly
 def test_question_button_sets_figure_to_answer(visit):
     page = opened(visit)
     page.locator(QUESTION).get_by_role("button", name=WORDS("frame.skip")).click()
@@ -94,9 +87,9 @@ def test_question_button_sets_figure_to_answer(visit):
     expect(page.locator(".st-key-ga-force-figure")).to_be_in_viewport(ratio=0.6)
 
 
-def test_teacher_lifts_veil_without_vote(browser, guided):
+def test_teacher_lifts_veil_without_vote(browser, guided_visitors):
     """The class sees the result once the teacher shows it, and who joins later does, too."""
-    with a_room(browser, guided) as room:
+    with a_room(browser, guided_visitors.server) as room:
         teacher, student = room.teacher.page, room.student.page
         button = teacher.get_by_role("button", name=WORDS("room.answer"))
         reveal = Text("zh")("ar_fitting.predict.twice.reveal")[:8]
@@ -105,3 +98,16 @@ def test_teacher_lifts_veil_without_vote(browser, guided):
         expect(student.locator(".st-key-ar-predict-twice-question")).to_contain_text(reveal)
         late = room.visit("ar_fitting", {"room": room.code, "lang": "zh"}).page
         expect(late.locator(".st-key-ar-predict-twice-question")).to_contain_text(reveal)
+
+
+@pytest.mark.nightly
+def test_empty_axes_of_a_slide_say_what_they_wait_for(visit):
+    """In large type on the axes, which are all that a slide shows of an open question."""
+    options = {"viewport": {"width": 1920, "height": 1080}}
+    page = visit("gates", {"present": "true", "lang": "en"}, **options).page
+    page.locator(".st-key-bench-force").evaluate("(bench) => bench.scrollIntoView()")
+    told = page.locator(".st-key-ga-force-veiled p")
+    expect(told).to_have_text(WORDS("frame.veiled_slide"))
+    expect(told).to_be_in_viewport()
+    box, figure = told.bounding_box(), page.locator(".st-key-ga-force-figure").bounding_box()
+    assert figure["y"] < box["y"] < figure["y"] + figure["height"]

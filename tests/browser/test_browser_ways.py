@@ -124,6 +124,7 @@ def test_navigation_adds_one_history_step_and_restores_settings(visit, width):
         is_as_it_was(lesson, picture)
 
 
+@pytest.mark.nightly
 def test_navigation_back_undoes_language_change_and_settings(visit):
     lesson = visit("ar_fitting", {"lang": "en"})
     page = lesson.page
@@ -145,6 +146,7 @@ def test_navigation_back_undoes_language_change_and_settings(visit):
         expect(page.locator(slider_input(KEY))).to_have_value(phi)
 
 
+@pytest.mark.nightly
 def test_navigation_link_with_settings_overrides_saved_ones(visit):
     """As the way from the figure at home into its lesson."""
     key = "ar.process.phi"
@@ -240,6 +242,7 @@ def test_navigation_keeps_own_text_and_presenter_mode(visit):
     expect(field).to_have_value(own)
 
 
+@pytest.mark.nightly
 def test_navigation_search_result_opens_card_of_visited_lesson(visit):
     lesson = visit("bert_accuracy", {"lang": "en"})
     page = lesson.page

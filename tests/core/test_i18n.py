@@ -14,14 +14,16 @@ from dataclasses import make_dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from seqviz.content import catalog, glossary
-from seqviz.core import units
+from seqviz.core import i18n, units
 from seqviz.core.i18n import (
     ASSETS,
     FORMATS,
     LANGUAGES,
+    Placeholder,
     Text,
     catalogue,
     escape_markdown,
@@ -94,7 +96,9 @@ def test_catalogue_fields_use_known_formats():
         for key, value in catalogue(lang).items():
             for _, spec in set().union(*placeholders(value)):
                 name, _, digits = spec.removeprefix(":").partition(".")
-                if name in FORMATS:
+                if name.startswith("of "):  # a number with a noun, which Chinese does not inflect
+                    assert (lang, name.removeprefix("of ").isalpha()) == ("en", True), key
+                elif name in FORMATS:
                     assert not digits or digits.isdigit(), key
                 elif spec:
                     assert format(1.5, spec.removeprefix(":")), key
@@ -123,10 +127,23 @@ def test_no_key_of_figures_is_in_two_files(lang):
     assert [key for key, n in keys.items() if n > 1] == []
 
 
-@pytest.mark.parametrize("told", [placeholders, shape])
-def test_catalogue_placeholders_and_list_lengths_match(told):
+def test_catalogue_list_lengths_match():
     english, chinese = (catalogue(lang) for lang in LANGUAGES)
-    assert [key for key in english if told(english[key]) != told(chinese[key])] == []
+    assert [key for key in english if shape(english[key]) != shape(chinese[key])] == []
+
+
+def test_catalogue_placeholders_match():
+    """Also their formats, but for numbers with an English noun."""
+    english, chinese = (catalogue(lang) for lang in LANGUAGES)
+    for key in english:
+        for ours, theirs in zip(
+            placeholders(english[key]), placeholders(chinese[key]), strict=True
+        ):
+            counted = {name for name, spec in ours if spec.startswith(":of ")}
+            assert {name for name, _ in ours} == {name for name, _ in theirs}, key
+            assert {item for item in ours if item[0] not in counted} == {
+                item for item in theirs if item[0] not in counted
+            }, key
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -517,6 +534,14 @@ def test_number_uses_given_digits(value, digits, expected):
 
 
 @pytest.mark.parametrize(
+    ("count", "expected"),
+    [(0, "0 tokens"), (1, "1 token"), (2, "2 tokens"), (1200.0, "1,200 tokens")],
+)
+def test_fill_writes_a_number_with_its_noun(count, expected):
+    assert fill("{n:of token}", {"n": count}) == expected
+
+
+@pytest.mark.parametrize(
     ("value", "spec", "expected"),
     [(-1.3, "fixed", "−1.30"), (-0.001, "fixed", "0.00"), (0.26, "fixed.1", "0.3")],
 )
@@ -538,6 +563,7 @@ def test_percent_formats_share(share, digits, expected):
     [
         ("{x:points}", 0.0314, "3.14"), ("{x:signed}", -0.125, "−0.12"),
         ("{x:signed.1}", 2.04, "+2.0"), ("{x:numbers.2}", (0.5, -2), "0.50, −2.0"),
+        ("{x}", -39, "−39"), ("{x:,}", np.int64(-1200), "−1,200"), ("{x}", "a-1", "a-1"),
     ],
 )  # fmt: skip
 def test_fill_applies_field_format(sentence, value, expected):
@@ -642,3 +668,20 @@ def test_parted_detects_breakable_numbers():
     spaced = ("99.2 %", "99.2\u00a0%")
     for words in ("p < 0.001", "3.09 × 10⁻⁵", "{n} bits", "2.4 s", "x − 5", *spaced):
         assert parted(words), words
+
+
+def test_fill_leaves_noun_of_placeholder_to_the_browser():
+    assert fill("{n:of token}", {"n": Placeholder("{n}")}) == "{n:of token}"
+    assert fill("{n:of token}", {"n": 1}) == "1 token"
+
+
+def test_table_has_the_sentences_of_a_prefix_and_a_reader_may_change_it():
+    """The thousands of keys are searched once: every bench of a page asks for some tables."""
+    first = Text("en").table("sketch")
+    assert first["clear"] == Text("en")("sketch.clear")
+    assert not any(key.startswith("sketch") for key in first)
+    assert first["clear"] != Text("zh").table("sketch")["clear"]
+    searched = i18n._table.cache_info().misses
+    first.clear()
+    assert "clear" in Text("en").table("sketch")
+    assert i18n._table.cache_info().misses == searched

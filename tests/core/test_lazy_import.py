@@ -67,6 +67,7 @@ other.join()
 """
 
 
+@pytest.mark.nightly
 def test_slopes_by_window_waits_for_pandas_import_of_other_thread():
     done = subprocess.run([sys.executable, "-c", HALF_A_PANDAS], capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr.decode()[-800:]

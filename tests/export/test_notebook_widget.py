@@ -23,6 +23,7 @@ from seqviz.export import notebook_widget
 from seqviz.export.notebook_widget import LiveBench
 from seqviz.lessons.framework import markdown
 from seqviz.lessons.framework.output import Note, Output
+from tests.tiers import first_only
 
 TEXT = "It is never dull."
 EXAMPLES = ROOT / "examples"
@@ -118,6 +119,7 @@ def test_widget_script_loads_no_remote_resource():
     assert not re.search(r"https?://", (STATIC / "embed/notebook.css").read_text("utf-8"))
 
 
+@pytest.mark.nightly
 def test_display_without_anywidget_shows_static_figure():
     """In an interpreter that has none: figure, numbers and sentences, and no error."""
     script = (
@@ -184,7 +186,7 @@ def test_saved_notebook_without_chromium_keeps_text_and_plotly():
     assert not [kind for kind in (*live, *below) if kind.startswith("image/")]
 
 
-@pytest.mark.parametrize("code", ["figure", "figure.show()"])
+@pytest.mark.parametrize("code", first_only(["figure", "figure.show()"]))
 def test_saved_notebook_figure_keeps_svg(code):
     (data,) = shown(ran(f"from seqviz import lessons\nlessons.gates.size().{code}").cells[0])
     assert "4,480" in data["text/plain"]
@@ -241,6 +243,7 @@ def test_jupyter_example_runs():
     assert any("1,354" in data.get("text/plain", "") for data in visible)
 
 
+@pytest.mark.nightly
 def test_marimo_example_runs():
     ran = subprocess.run(
         [sys.executable, EXAMPLES / "marimo_reach.py"],

@@ -63,7 +63,7 @@ def says(page, sentence: str) -> None:
             page.text("work.model_stopped", model=TITLE)
         ]
     assert not any(figures(bench(page.app, name)) for name in MODEL_BENCHES)
-    for name in ("by_hand", "scale"):
+    for name in ("features", "scale"):
         assert len(figures(bench(page.app, name))) == 1
     assert page.app.button(key="at.real.again").label == page.text("work.again")
 

@@ -56,6 +56,7 @@ def test_pages_without_torch_cover_every_lesson():
 
 
 @pytest.mark.usefixtures("minilm_on_disk")
+@pytest.mark.nightly
 def test_server_without_torch_logs_one_line_at_startup():
     environment = {"SEQVIZ_PRELOAD": "minilm", "HF_HUB_OFFLINE": "1"}
     with serve(environment=environment, before=without_torch.HIDE) as server:

@@ -29,6 +29,7 @@ from tests.line_breaks import parted
 
 PLACEHOLDER = re.compile(r"(?<!%){[\w.]*(?::[^{}]*)?}")  # "%{x}" is filled in by the browser
 RESERVED = re.compile(r"#0000\d\d")  # Streamlit replaces #000001 ... #000040 on a page
+HYPHEN = re.compile(r"(?<![\w.)\]}-])-\d")  # for a minus
 TAGS = re.compile(r"<[^>]+>")
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 ENGLISH = re.compile("[A-Za-z]{3}")
@@ -39,7 +40,6 @@ STYLES = {
     "live": Style(LIVE),
     "large": Style(height=333, scale=1.25),
 }
-GIVEN = ("ACF", "PACF")  # names of axes that are the same in both languages
 # Examples, and axes of theirs, on which some points are left out: where the best are, where a
 # criterion is least, what float32 still holds, and the cliff from which a step leaps away.
 CLOSER = {
@@ -146,6 +146,16 @@ def parts_no_number_from_its_unit(example: Example, panels) -> None:
         assert not [part for item in messages for part in parted(item)]
 
 
+def writes_minus_as_a_sign(example: Example, rendered) -> None:
+    """U+2212, as at the axes; what the browser formats has it from `tools/plotly_bundle.js`."""
+    for lang in ("light", "zh"):
+        chart = rendered[lang]
+        shown = words([{**t, "ids": None} for t in json.loads(chart.to_json()).get("data", ())])
+        notes = [str(note.get("text")) for note in chart.page.get("annotations", ())]
+        texts = [description(chart), *notes, *shown]
+        assert not [text for text in texts if HYPHEN.search(TAGS.sub("", text))]
+
+
 def is_the_same_for_the_same_input(example: Example, rendered) -> None:
     before = [array.copy() for array in arrays_in(example.args)]
     assert example.figure().to_json() == rendered["light"].to_json()
@@ -168,6 +178,26 @@ def has_a_table(example: Example, rendered) -> None:
     assert frame.select_dtypes("number").notna().to_numpy().any()
 
 
+def replays_lines_over_updates(example: Example, rendered) -> None:
+    chart = rendered["light"]
+    replay = (chart.page.get("meta") or {}).get("replay", {"axes": []})
+    for axis in replay["axes"]:
+        lines = [t for t in chart.traces if t.get("xaxis", "x") == axis and "x" in t]
+        assert lines, axis
+        assert all(np.asarray(t["x"], float).min() >= 0 for t in lines if len(t["x"])), axis
+    # A panel whose lines stayed as they are at the end would belie the update.
+    learned = [chart.traces[item["trace"]] for item in replay.get("learned", ())]
+    drawn = {t.get("xaxis", "x") for t in chart.traces if t.get("meta") == "by_update"}
+    drawn |= {*replay["axes"], *(t.get("xaxis", "x") for t in learned)}
+    if replay["axes"] or learned:
+        assert {t.get("xaxis", "x") for t in chart.traces if "lines" in t.get("mode", "")} <= drawn
+    for trace, item in zip(learned, replay.get("learned", ()), strict=True):
+        updates, y = np.asarray(item["updates"]), item["y"]
+        assert (np.diff(updates) > 0).all()
+        assert y.shape == (len(updates), len(item.get("x", trace["x"])))
+        assert y.nbytes <= 20_000
+
+
 def every_axis_has_a_name(example: Example, rendered) -> None:
     for lang in ("light", "zh"):
         for name, axis in axes(rendered[lang]).items():
@@ -180,7 +210,7 @@ def axes_speak_the_readers_language(example: Example, rendered) -> None:
         axes(rendered["light"]).items(), axes(rendered["zh"]).values(), strict=True
     ):
         english, chinese = title(item), title(other)
-        given = english in GIVEN or english in map(str, example.args)  # the caller's words
+        given = english in map(str, example.args)  # the caller's words
         if not given and ENGLISH.search(plain(english)):
             assert english != chinese, name
 
@@ -304,6 +334,8 @@ EVERY = (
     has_a_table,
 )
 PLOTLY = (
+    writes_minus_as_a_sign,
+    replays_lines_over_updates,
     every_axis_has_a_name,
     axes_speak_the_readers_language,
     parts_no_number_from_its_unit,

@@ -144,6 +144,7 @@ def test_link_texts_run_no_script_and_send_no_request(look, scene):
 
 
 @pytest.mark.browser
+@pytest.mark.nightly
 def test_typed_texts_run_no_script_and_send_no_request(look):
     def body(looker: Looker) -> None:
         looker.open("vanishing_gradients", {"lang": "en", "vg.reach.signal": "sentence"})

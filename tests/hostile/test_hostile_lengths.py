@@ -59,7 +59,7 @@ def fields_of(slug: str) -> list[str]:
     return [key for key, (where, _) in FIELDS.items() if where == slug]
 
 
-@pytest.mark.parametrize("slug", first_only(LESSONS))
+@pytest.mark.parametrize("slug", first_only(sorted(LESSONS, key=lambda slug: slug != "gates")))
 def test_text_field_limits_megabyte_message_within_seconds(minilm, smollm2, slug):
     page = opened(slug, tuple({"lang": "en", **scene_of(fields_of(slug)[0])}.items()))
     assert page.faults() == []

@@ -11,6 +11,7 @@ import pytest
 from tests.hostile import links, permalinks
 from tests.hostile.app_page import opened
 from tests.hostile.input_declarations import SLUGS
+from tests.tiers import by_day
 
 LEAST = 5
 
@@ -24,7 +25,7 @@ def look(slug: str, count: int, seconds: float, record_property) -> None:
     assert [f"{links.address(link)}: {why}" for link, why in result.failures] == []
 
 
-@pytest.mark.parametrize("slug", SLUGS)
+@pytest.mark.parametrize("slug", by_day(SLUGS))
 def test_random_permalinks_open_without_faults(minilm, smollm2, slug, record_property):
     look(slug, 25, 1.0, record_property)
 

@@ -113,6 +113,7 @@ def test_frame_slider_round_trips_through_parent_address(page, around):
     assert parse_qs(latest)[KEY] == [slider(page).input_value()] != [value]
 
 
+@pytest.mark.nightly
 def test_frame_keeps_text_out_of_parent_address(page, around):
     """Who follows a link with a text has it, until this page is loaded again."""
     page.goto(f"{around}?lesson=text&tx.cutters.text=Old+words&tx.ladder.tries=2")
@@ -144,6 +145,7 @@ def test_frame_link_opens_only_lessons(page, app, named):
     assert "lesson=" in where.query
 
 
+@pytest.mark.nightly
 def test_page_without_frame_posts_no_message(page, app):
     page.add_init_script("window.told = []; addEventListener('message', (e) => told.push(e.data))")
     page.goto(f"{app.url}/{LESSON.slug}")

@@ -93,9 +93,11 @@ def test_sketch_has_texts_and_appears_on_page(lesson, name, lang):
     key = f"{lesson.slug}.sketch.{name}"
     assert {f"{key}.{part}" for part in ("question", "own", "reveal")} <= set(catalogue(lang))
     cell = lesson.sketches[name].kind == "cell"
-    values = {"value", "best", "error"} if cell else {"error"}
-    assert values <= set(re.findall(r"\{(\w+)\}", Text(lang)(f"{key}.own")))
-    assert cell or "{error}" in Text(lang)(f"{key}.median")
+    for part in ("own",) if cell else ("own", "median"):
+        sentence = Text(lang)(f"{key}.{part}")
+        fields = set(re.findall(r"\{(\w+)\}", sentence))
+        assert {"value", "best", "error"} <= fields if cell else fields & {"error", "factor"}
+        assert "decade" not in sentence  # a student knows factors, not decades
     page = (PAGES / f"{lesson.slug}.py").read_text("utf-8")
     above_bench = lesson.sketches[name] in lesson.benches[lesson.sketches[name].bench].sketches
     assert (f'lesson.sketch("{name}")' in page) is not above_bench

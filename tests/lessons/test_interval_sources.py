@@ -32,7 +32,8 @@ NAMES = {
 SOURCES = {
     "attention.note.trials.": "texts", "gates.note.effect.": "nouns", "gpt.note.likely.": "texts",
     "gpt.note.shots.": "questions and draws", "language_models.note.counts.": "sentences",
-    "language_models.note.ladder.": "sentences", "language_models.note.window.": "sentences",
+    "language_models.note.ladder.": "sentences", "language_models.note.sides.": "sentences",
+    "language_models.note.window.": "sentences",
     "language_models.note.writing.": "texts", "recurrent.note.tagging.": "sentences",
     "recurrent.note.tagger.gap_": "sentences", "recurrent.note.writing.": "sentences",
     "recurrent.note.readout.": "reviews", "text.note.ids.many": "permutations",
@@ -44,8 +45,10 @@ RANGES = {  # from the least to the largest of something: no interval of a sampl
     "attention.note.stage.softmax", "bert_accuracy.note.seeds_between",
     "bert_accuracy.note.one_seed", "bert_accuracy.note.no_seed", "bert_accuracy.note.random_seeds",
     "bert_accuracy.note.random_seeds_within", "gates.note.lies", "gates.note.stays",
-    "gates.note.moves.up", "gates.note.moves.down", "gpt.note.scores", "gpt.note.scores_none",
-    "recurrent.note.step.order", "recurrent.note.step.other", "text.note.reading.one",
+    "gates.note.moves.up", "gates.note.moves.down", "gpt.note.scores", "gpt.note.scores_kept",
+    "gpt.note.scores_none",
+    "language_models.note.window.seeds", "recurrent.note.step.order", "recurrent.note.step.other",
+    "text.note.reading.one",
     "transformer.note.dropped.rows", "vanishing_gradients.note.cliff",
 }  # fmt: skip
 PARTS = {"recurrent.note.readout.gain": "recurrent.note.readout.gain_more"}  # stands in another

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from string import Formatter
 
@@ -47,8 +48,11 @@ each_step = pytest.mark.parametrize(("bench", "number"), STEPS, ids=name_of)
 each_language = pytest.mark.parametrize("lang", LANGUAGES)
 
 
+@functools.cache
 def output_of(bench: Bench, number: int, lang: str = "en") -> Output:
-    return bench.run(bench.step_settings(number), language=lang)
+    among = controls.languages(bench.declaration)
+    relative = {controls.DEFAULTS: lang} if lang in among and len(among) > 1 else {}
+    return bench.run(bench.step_settings(number, lang) | relative, language=lang)
 
 
 def template(bench: Bench, number: int, part: str, lang: str) -> str:
@@ -84,20 +88,23 @@ def test_steps_of_a_bench_are_two_or_three(bench):
 
 
 @each_bench
-def test_step_settings_are_distinct(bench):
+@each_language
+def test_step_settings_are_distinct(bench, lang):
     """Each differs from the others and from the defaults, for the same controls."""
-    settings = [bench.step_settings(number) for number in range(1, len(bench.steps) + 1)]
-    defaults = {name: getattr(bench.declaration(), name) for name in settings[0]}
+    settings = [bench.step_settings(number, lang) for number in range(1, len(bench.steps) + 1)]
+    opened = controls.parse_params(bench.declaration, {}, lang=lang)
+    defaults = {name: getattr(opened, name) for name in settings[0]}
     compared = [tuple(values.items()) for values in (*settings, defaults)]
     assert len(set(compared)) == len(compared)
     assert {tuple(values) for values in settings} == {tuple(defaults)}
 
 
 @each_step
-def test_step_settings_are_active(bench, number):
+@each_language
+def test_step_settings_are_active(bench, number, lang):
     """What a step names and changes applies, wherever the other controls are."""
-    declared, values = dict(controls.controls(bench.declaration)), bench.step_settings(number)
-    for name, value in bench.steps[number - 1].values.items():
+    declared, values = dict(controls.controls(bench.declaration)), bench.step_settings(number, lang)
+    for name, value in bench.steps[number - 1].named(lang).items():
         assert values[name] == declared[name].parse(controls.encoded(value)), name
     for free in declared.keys() - values.keys():
         for bound in declared[free].bounds():
@@ -189,9 +196,9 @@ def test_step_rejects_unknown_settings():
     """When the settings are asked for; a declaration loads no checkpoint for a bound."""
     declaration = lessons.ar_fitting.lesson.benches["process"].declaration
     with pytest.raises(ValueError, match="phi cannot be"):
-        settings(declaration, [Step("process", "far", {"phi": 7.0})])
+        settings(declaration, [Step("process", "far", {"phi": 7.0})], "en")
     with pytest.raises(ValueError, match="no psi"):
-        settings(declaration, [Step("process", "far", {"psi": 1.0})])
+        settings(declaration, [Step("process", "far", {"psi": 1.0})], "en")
     copy = Lesson("ar_fitting")
     with pytest.raises(KeyError):
         copy.step("nowhere", "far", {})
@@ -203,6 +210,15 @@ def test_step_matches_whatever_other_controls_are():
     assert bench.run({"phi": -0.8, "n": 100}).step.number == 1
     assert bench.run({"phi": -0.79}).step is None
     assert bench.run({"phi": -0.8, "view": "roots"}).step is None
+
+
+def test_step_resets_slider_to_its_initial_position():
+    """Not to the lower end: the default of such a slider only means that it was not moved."""
+    bench = lessons.attention.lesson.benches["features"]
+    assert [bench.step_settings(number, "en")["key"] for number in (1, 2, 3)] == [8, 2, 3]
+    assert bench.run({"stage": 7}).step.number == 2
+    assert bench.run({"stage": 7, "key": 2}).step.number == 2
+    assert bench.run({"stage": 7, "key": 1}).step is None
 
 
 def test_step_has_no_sentence_without_its_values():

@@ -1,32 +1,22 @@
-"""Rows and discrepancies of the texts as a table: each is live on a bench, not only written there.
+"""What a bench prints at some settings, and the parameters of tests of rows.
 
-A row names a bench at some values, what it then says (numbers and words, or a pair of them in
-English and Chinese), and other values at which it no longer says the first of them:
-
-    ROWS = {"0-46": ("steps", {"step": 4}, ("8 × 6 × 64",), {"step": 8})}
-
-    @each(ROWS)
-    def test_row_is_live(row, language):
-        live(lesson, ROWS[row], language)
-
-The languages take turns along the table; the night has all rows in both.
+The languages take turns along a table of rows (`tests.lessons.rows`); the night has all rows in
+both.
 """
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
 
-from seqviz.core.i18n import LANGUAGES
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.framework.output import Chart, ColoredText, Metric, Note, Table
 from tests.tiers import alternate
 
 Values = Mapping[str, Any]
-Row = tuple[str, Values, Sequence[str | tuple[str, str]], Values]
 
 
 def each(rows: Iterable[str]) -> pytest.MarkDecorator:
@@ -43,13 +33,3 @@ def said(lesson: Lesson, bench: str, values: Values, language: str = "en") -> st
     parts += [str(cell) for table in visible.of(Table) for column in table.columns.values()
               for cell in column]  # fmt: skip
     return "\n".join(parts).replace("\\", "")
-
-
-def live(lesson: Lesson, row: Row, language: str) -> None:
-    bench, values, expected, other = row
-    here, there = (said(lesson, bench, these, language) for these in (values, other))
-    words = [
-        item if isinstance(item, str) else item[LANGUAGES.index(language)] for item in expected
-    ]
-    assert [word for word in words if word not in here] == [], here
-    assert words[0] not in there, there

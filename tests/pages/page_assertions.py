@@ -17,6 +17,7 @@ from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.framework.output import (
     ClientComponent,
     ColoredText,
+    EquationLine,
     FramedPage,
     Note,
     Output,
@@ -158,6 +159,7 @@ def shows(page: Any, name: str, output: Output) -> None:
     messages += [element.proto.body for element in position.get("html")]
     noted = {note_html(item) if isinstance(item, Target) else item.sentence
              for item in output.of(Note)}  # fmt: skip
+    noted |= {item.html for item in output.of(EquationLine)}
     assert noted <= set(messages)
     if output.of(ClientComponent):  # the browser draws it, from numbers and words
         return

@@ -152,7 +152,7 @@ def waits(page) -> None:
         assert (boxes["warning"] or boxes["info"]) == ([warning] if name == "real" else stopped)
         assert not figures(bench(page.app, name))
         assert not bench(page.app, name).metric
-    for name in ("by_hand", "scale"):
+    for name in ("features", "scale"):
         assert len(figures(bench(page.app, name))) == 1
 
 
@@ -168,9 +168,9 @@ def again(page) -> None:
 def test_page_without_model_keeps_other_benches(visit, minilm, smollm2, nowhere, tmp_path, lang):
     page = opened(visit, lang)
     waits(page)
-    before = figures(bench(page.app, "by_hand"))
-    page.run(at__by_hand__stage=7, at__scale__keys=128)
-    assert figures(bench(page.app, "by_hand")) != before
+    before = figures(bench(page.app, "features"))
+    page.run(at__features__stage=7, at__scale__keys=128)
+    assert figures(bench(page.app, "features")) != before
     again(page)
     waits(page)
     left = [path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()]
@@ -202,7 +202,7 @@ def test_page_stays_usable_after_stopped_forward_pass(visit):
     assert job.state == "cancelled"
     page.run()
     assert alerts(bench(page.app, "real"))["info"] == [page.text("work.model_stopped", model=title)]
-    page.run(at__by_hand__stage=4, at__real__layer=2)  # it stays stopped whatever is touched
+    page.run(at__features__stage=4, at__real__layer=2)  # it stays stopped whatever is touched
     assert not jobs.queue_for(model_progress.QUEUE)._active()
     assert whole(page.run(at__real__model="minilm"))
     assert whole(page.run(at__real__model="smollm2", at__real__decoder="A short one"))

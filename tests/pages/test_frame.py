@@ -22,7 +22,7 @@ from seqviz.ui.page import export
 from seqviz.ui.runtime import result_cache
 from tests.pages.page_assertions import alerts, bench, figures, walk
 from tests.sliders import sliders
-from tests.tiers import first_only
+from tests.tiers import by_day, first_only
 
 SLUGS = [lesson.slug for lesson in catalog.LESSONS]
 SLUG = "ar_fitting"
@@ -147,7 +147,7 @@ def link(page, name: str) -> None:
 
 
 @pytest.mark.parametrize("turn", first_only(range(4)))
-@pytest.mark.parametrize("slug", SLUGS)
+@pytest.mark.parametrize("slug", by_day(SLUGS))
 def test_figure_buttons_open_their_dialogs(visit, slug, turn):
     """A button of every bench, in turn; the other three by night, in either language."""
     page = visit(slug, LANGUAGES[(SLUGS.index(slug) + turn) % 2])

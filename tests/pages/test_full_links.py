@@ -15,7 +15,7 @@ from seqviz.content import catalog
 from seqviz.lessons.framework import controls
 from tests.pages.page_assertions import applied, as_state, bench, figures, fixed, needed
 from tests.shared_fixtures import lesson_of
-from tests.tiers import alternate
+from tests.tiers import BY_DAY, alternate
 
 Link = Mapping[str, Mapping[str, Any]]  # bench -> control -> value
 TEXT = "a b <i> & 我们 + d=e? 1*"
@@ -103,6 +103,8 @@ POSITIONS = (
 )  # fmt: skip
 ATTENTION = (
     {
+        "features": {"view": "trained", "stage": 5, "query": 11, "key": 4, "scale": "none",
+                     "head": 7, "layer": 2, "temperature": 0.5},
         "by_hand": {"stage": 3, "query": 5, "key": 6, "part": "value", "heads": 4, "head": 2,
                     "d_k": 32, "order": "reversed", "joined": False, "seed": 5},
         "scale": {"quantity": "largest", "temperature": 2.5, "keys": 64, "size": "big", "seed": 9},
@@ -115,6 +117,8 @@ ATTENTION = (
         "bertviz": {"picture": "head"},
     },
     {
+        "features": {"stage": 7, "query": 3, "key": 7, "head": 1, "causal": True,
+                     "operator": "multiply"},
         "by_hand": {"stage": 9, "scale": "none", "causal": True, "operator": "multiply",
                     "temperature": 0.7, "heads": 8, "head": 5, "width": "split"},
         "real": {"view": "heads", "model": "smollm2", "decoder": TEXT, "head": 8,
@@ -368,14 +372,43 @@ def test_full_links_set_every_control(slug, written):
         assert several - tried <= {"model"}
 
 
-@pytest.mark.parametrize(("slug", "lang"), alternate(SLUGS))
+def english_defaults(
+    declaration: type[Any], values: Mapping[str, Any], lang: str
+) -> dict[str, Any]:
+    """The English defaults of what opens differently in this language, where it applies.
+
+    What else a link sets may apply beside them only.
+    """
+    shows = applied(declaration, values)
+    return {
+        name: control.default
+        for name, control in controls.controls(declaration)
+        if lang in control.translated and shows[name]
+    }
+
+
+def settings_of(declaration: type[Any], values: Mapping[str, Any], lang: str) -> Any:
+    """The settings of a page in this language on which these values have been set."""
+    relative = lang if lang in controls.languages(declaration) else "en"
+    defaults = {name: control.default for name, control in controls.controls(declaration, relative)}
+    return declaration(**{**defaults, **values})
+
+
+@pytest.mark.parametrize(("slug", "lang"), alternate(SLUGS, BY_DAY))
 def test_full_links_restore_every_control(visit, slug, lang):
     """Set by hand, read from the address bar, opened afresh: settings and figures are the same.
 
     One hand sets the links of a lesson one after the other, and puts back what it had set before.
     """
     page, back = visit(slug, lang), {}
-    for expected in full_links(slug, LINKS.get(slug, ())):
+    for link_values in full_links(slug, LINKS.get(slug, ())):
+        expected = {
+            name: {
+                **english_defaults(lesson_of(slug).benches[name].declaration, values, lang),
+                **values,
+            }
+            for name, values in link_values.items()
+        }
         state = {
             f"{page.lesson.prefix(name)}.{control}": value
             for name, values in expected.items()
@@ -387,7 +420,13 @@ def test_full_links_restore_every_control(visit, slug, lang):
         page.run(**back | {key: as_state(value) for key, value in state.items()})
         link = page.address
         assert link.pop("lang") == lang
-        assert link == {key: controls.encoded(value) for key, value in state.items()}
+        for name, its in lesson_of(slug).benches.items():
+            prefix = f"{page.lesson.prefix(name)}."
+            own = {key.removeprefix(prefix): v for key, v in link.items() if key.startswith(prefix)}
+            settings = settings_of(its.declaration, expected.get(name, {}), lang)
+            assert controls.parse_params(its.declaration, own, link=True, lang=lang) == settings
+            if len(controls.languages(its.declaration)) == 1:  # no defaults to name
+                assert own == {n: controls.encoded(v) for n, v in expected.get(name, {}).items()}
         again = visit(slug, lang, **link)
         assert again.address == {**link, "lang": lang}
         back = {}
@@ -401,9 +440,13 @@ def test_full_links_restore_every_control(visit, slug, lang):
                 for control, its in controls.controls(declaration)
                 if its.course
             }
-            defaults = declaration()
+            defaults = settings_of(declaration, {}, lang)
             for control, applies in shows.items():
-                value = as_state(getattr(declaration(**values), control)) if applies else None
+                value = (
+                    as_state(getattr(settings_of(declaration, values, lang), control))
+                    if applies
+                    else None
+                )
                 assert again.value(name, control) == value, (name, control)
                 key = f"{page.lesson.prefix(name)}.{control}"
                 back |= {key: as_state(getattr(defaults, control))} if control in values else {}

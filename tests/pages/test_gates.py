@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from seqviz.compute.gates import tasks
@@ -36,7 +38,7 @@ LEARNED = ("usual", "twice", "whole", "parameters")
 # the read-outs.
 SAID = (
     ("watch", {}, gate_map, WATCHED, ("−0.963", "0.455", "0.749", "2.27"), ("card_characters",),
-     ("Unit 56 at step 12: −0.963", "unit 56, step 12: ␣", "bits per character")),
+     ("Unit 56 at step 12: −0.963", "unit 56, step 12: ␣", "bits per character; fewer is better")),
     ("watch", {"view": "unit", "kind": "sentiment", "cell": "gru", "gru": "z", "rank": 96,
                "step": 21, "order": "time", "feature": "negation"}, unit_traces, WATCHED,
      ("0.204", "0.899", "0.103", "正面"), ("card_sentiment",),
@@ -60,7 +62,7 @@ SAID = (
     ("watch", {"view": "saturation", "cell": "gru", "gru": "n", "characters": "x"},
      gate_saturation, WATCHED, ("0.507", "57.4", "0", "13.2"), (), ("第 1 号单元，第 1 步：x",)),
     ("force", {}, free_and_forced, HELD, ("2.27", "5.29", "95.4", "29.1"), (),
-     ("from step 1 to step 148", "bits per character", "no intervention: 54.4")),
+     ("from step 1 to step 148", "bits per character; fewer is better", "no intervention: 54.4")),
     ("force", {"cell": "gru", "gates_gru": ()}, free_and_forced, HELD,
      ("2.07", "2.07", "11.3", "0"), ("nothing_forced",), ("不干预：11.3",)),
     ("force", {"watch.kind": "sentiment", "f": 1.0}, free_and_forced, HELD,
@@ -110,13 +112,14 @@ SAID = (
      ("of the answers 78.9%",)),
     ("one", {"view": "unit"}, unit_traces, SOFT, ("100.0%", "60.2%", "79.0%"),
      ("one_unit", "mask"),
-     ("最常见的答案：30.0%",)),
+     ("始终回答最常见的答案：30.0%",)),
     ("one", {"view": "mask", "task": "count", "temperature": 0.05, "gate_lstm": "o", "unit": 2},
-     gate_mask, SOFT, ("92.7%", "99.0%", "0.0%"), ("one_unit", "mask"), ("of gate o",)),
+     gate_mask, SOFT, ("92.7%", "99.0%", "0.0%"), ("sigmoid", "one_unit", "mask"),
+     ("of the values of gate o",)),
     ("one", {"view": "cell", "cell": "gru", "task": "adding", "unit": 16, "added": -6.0},
      cell_map, SOFT, ("66.5%", "97.2%", "0.0%"), ("step_gru", "one_unit", "mask"), ()),
     ("meaning", {}, found_and_scored, SEARCHED, ("0.551", "35.1%", "−0.147", "34.0%"),
-     ("meaning.chance",), ("Unit 29",)),
+     ("first_text", "meaning.chance"), ("Unit 29",)),
     ("meaning", {"feature": "in_word"}, found_and_scored, SEARCHED,
      ("0.749", "0.7%", "0.615", "0.6%"), ("meaning.holds",), ()),
     ("meaning", {"cell": "gru"}, found_and_scored, SEARCHED,
@@ -177,13 +180,25 @@ def test_watch_bench_colors_text_by_chosen_unit(lang, kind, view):
     assert not lesson.benches["watch"].run({"view": "saturation"}).of(ColoredText)
 
 
+def test_meaning_bench_colors_both_texts_by_best_unit():
+    out = lesson.benches["meaning"].run({"feature": "vowel", "scored_on": "A plain text."})
+    first = lesson.benches["meaning"].declaration().found_on
+    for passage, text in zip(colored(out), (first, "A plain text."), strict=True):
+        read = gates.observe("characters_lstm", text, "c")
+        assert passage.text == text
+        unit = int(re.search(r"First text, colored by c of unit (\d+):", " ".join(out.notes))[1])
+        for span, value in zip(passage.spans, read.values[:, unit - 1], strict=True):
+            assert number(value) in (span["title"] or "")
+
+
 @pytest.mark.parametrize(("lang", "cell"), [("en", "lstm"), ("zh", "gru")])
 def test_watch_bench_quotes_model_card_metrics(lang, cell):
     for kind in ("characters", "sentiment", *tasks.TASKS):
         card = checkpoints.card(f"{kind}_{cell}")
         key = kind if kind in ("characters", "sentiment") else "task"
+        value = card.alone or card.value
         sentence = SAY[lang](
-            f"note.card_{key}", card=card, value=card.alone or card.value,
+            f"note.card_{key}", card=card, value=value, choices=2**value,
             five_gram=card.five_gram_alone or 0, verdict=SAY[lang]("note.card_worse"),
         )  # fmt: skip
         shares = () if kind == "characters" else (card.value, card.baseline_value)

@@ -12,7 +12,7 @@ import pytest
 
 from seqviz.compute.positions import orders, relative, rotary, simple
 from seqviz.compute.positions.clocks import clocks, embedding_scale
-from seqviz.compute.positions.learned import ages, compare, path, spectrum
+from seqviz.compute.positions.learned import ages, compare, path, spectrum, updates
 from seqviz.compute.positions.offsets import dot_by_offset, similarity
 from seqviz.compute.positions.sinusoidal import encoding, fit_rotation, rotation
 from seqviz.compute.positions.tiny import OrderSettings, train
@@ -31,6 +31,7 @@ from seqviz.figures.positions.tables import (
     component_path,
     early_and_late,
     power_spectrum,
+    row_updates,
     table_similarity,
 )
 from seqviz.figures.positions.tasks import accuracies, learning_curves, learning_progress
@@ -225,6 +226,7 @@ def test_learned_bench_matches_position_table(minilm, language):
     views = {
         "late": partial(early_and_late, ages(table), ages(sines)),
         "similarity": partial(table_similarity, similarity(table), similarity(sines)),
+        "updates": partial(row_updates, updates(positions.review_lengths("minilm"), 512, 128)),
         "path": partial(component_path, path(table)),
         "spectrum": partial(power_spectrum, spectrum(table), spectrum(sines)),
         "norms": partial(embedding_norms, embedding_scale(result.words, table)),

@@ -59,3 +59,22 @@ def test_draw_tree_node_area_is_proportional_to_probability():
     (nodes,) = [trace for trace in sheet.traces if trace["mode"] == "markers"]
     size = np.array(nodes["marker"]["size"])
     assert (size[0] / size[1]) ** 2 == pytest.approx(2)
+
+
+def test_draw_tree_moves_long_labels_apart():
+    """The first of a row to the left, the last to the right; short ones stay above their nodes."""
+    parent, depth = np.array([-1, -1, 1, 2, 3]), np.array([1, 1, 2, 3, 4])
+    probability, long = np.array([0.9, 0.5, 0.4, 0.3, 0.2]), "␣something"
+    center, sides = "top center", []
+    for words in ((long, long, "a", "b"), ("a", "b", long, long)):
+        sheet = Sheet(Style())
+        panel = sheet.panel(axes.axis("depth"), axes.axis("row"))
+        tree = Tree(parent, depth, probability, ("c", *words))
+        draw_tree(panel, tree, "root", "node", "%{hovertext}", [])
+        (labels,) = [trace for trace in sheet.traces if trace["mode"] == "text"]
+        sides.append(labels["textposition"])
+        assert (np.array(labels["y"]) < [1, 1, 2, 2, 2, 2]).all()  # above the lines
+    assert sides == [
+        [center, center, "top left", *[center] * 3],
+        [*[center] * 5, "top right"],
+    ]

@@ -195,6 +195,27 @@ def test_fit_network_reports_loss_curves():
     assert [record.validation_loss for record in observed] == fit.validation_loss.tolist()
 
 
+@pytest.mark.parametrize("cell", first_only(CELLS))
+def test_history_has_the_maps_of_shorter_trainings(cell):
+    settings = NetworkSettings(cell=cell, hidden=4, epochs=25, learning_rate=0.01)
+    history = fit_network(ar1(0, 60), settings).history
+    assert history.epochs.tolist() == [0, 10, 20, 25]
+    for row, epochs in enumerate(history.epochs[1:].tolist(), start=1):
+        short = fit_network(ar1(0, 60), replace(settings, epochs=epochs)).map
+        np.testing.assert_allclose(history.inputs, short.inputs[::2])
+        for name in ("mean", "low", "high"):
+            past, now = getattr(history, name)[row], getattr(short, name)[::2]
+            np.testing.assert_allclose(past, now, atol=FLOAT32)
+    assert abs(history.mean[0] - history.mean[-1]).max() > 0.1  # it has learned something
+
+
+def test_history_of_a_long_training_has_at_most_41_snapshots():
+    fit = fit_network(ar1(0, 30), NetworkSettings(cell="mlp", hidden=2, epochs=1001))
+    assert len(fit.history.epochs) <= 41
+    parts = (fit.history.mean, fit.history.low, fit.history.high)
+    assert sum(part.astype(np.float32).nbytes for part in parts) <= 60_000
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_fit_network_on_gpu_matches_cpu():
     settings = NetworkSettings(epochs=3)

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seqviz.compute.gates.encoding import UNKNOWN, characters, marks, normalized, word, words
+from seqviz.compute.gates.encoding import (
+    UNKNOWN,
+    characters,
+    marks,
+    normalized,
+    split_words,
+    word,
+    words,
+)
 
 SYMBOLS = (UNKNOWN, *"abcdefghijklmnopqrstuvwxyz ,.", "not", "n't", "do", "good", "it")
 TEXTS = (
@@ -69,3 +77,11 @@ def test_normalized_composes_letter_and_accent():
     assert normalized("e\u0301") == "é"
     assert len(characters("e\u0301", SYMBOLS)) == 1
     assert word("DON’T") == "don't"
+
+
+@pytest.mark.parametrize("text", [
+    "The airline’s flights DON'T leave, she said.", "ΟΔΟΣ and İstanbul", "हिन्दी e\u0301t",
+    "  \t two\nlines ", "",
+])  # fmt: skip
+def test_split_words_are_symbols_of_encoded_words(text):
+    assert split_words(text) == [word(piece) for piece in words(text, ()).pieces]

@@ -56,6 +56,18 @@ def brute_force(text, order, smoothing, context, w, k=1.0):
 
 
 @settings(max_examples=60)
+@given(text=texts, read=st.lists(st.lists(st.integers(0, 5), max_size=9), min_size=1, max_size=5),
+       order=st.integers(1, 6))  # fmt: skip
+@pytest.mark.parametrize("smoothing", SMOOTHINGS)
+def test_total_bits_are_those_of_each_text_alone(smoothing, text, read, order):
+    """No context reaches over the beginning of a text."""
+    model = fit(count(np.array(text), V, 6), smoothing, order)
+    end, rows = np.array([4]), [np.array(ids, int) for ids in read]
+    alone = [model.bits(ids, end).sum() for ids in rows]
+    np.testing.assert_array_equal(model.total_bits(rows, end), alone)
+
+
+@settings(max_examples=60)
 @given(text=texts, context=contexts, order=st.integers(1, 6), k=st.sampled_from([0.01, 1.0, 7.0]))
 @pytest.mark.parametrize("smoothing", SMOOTHED)
 def test_distribution_sums_to_one_after_known_and_unknown_contexts(
@@ -189,9 +201,13 @@ def corpus():
 def test_number_of_ngrams_and_bytes_of_six_orders(corpus):
     counts, _ = corpus
     assert [len(keys) for keys in counts.keys] == [105, 2_337, 16_671, 67_742, 181_508, 362_964]
+    arrays = (*counts.keys, *counts.counts, *counts.continuations)
+    assert sum(array.nbytes for array in arrays) < 4.5e6
     model = fit(counts, "modified_kneser_ney")
-    arrays = (*counts.keys, *counts.counts, *counts.suffixes, *model.shares, *model.weights)
-    assert sum(array.nbytes for array in arrays) < 25e6
+    model.distribution([0] * 5)
+    assert "_tables" not in vars(model)  # one context needs no table of all
+    tables = [array for n in range(6) for array in model.shares_and_weights(n)]
+    assert sum(array.nbytes for array in tables) < 9e6
 
 
 def test_keys_do_not_overflow_with_a_large_vocabulary():

@@ -26,4 +26,21 @@ def test_interval_equals_a_bootstrap_over_sentences_and_pairs_are_narrower():
     assert facts.variant == "less"
     assert facts["difference"].mean == pytest.approx(gap.mean)
     assert found.compared("a", "a").variant == "null"
+    on_first = found.ranked_on(0)
+    assert on_first["sentences"] == 500
+    assert on_first["leader"] == "a"
+    better = int((found.bits[1] - found.bits[0]).argmin())
+    assert found.bits[1, better] < found.bits[0, better]
+    facts = found.ranked_on(better)
+    assert (facts["best"], facts["leader"]) == ("b", "a")
+    assert facts["here"] == pytest.approx(bits[0, better] / characters[better])
+    assert facts["overall"] == pytest.approx(value.mean)
     assert found.all.mean == pytest.approx([found.of("a").mean, found.of("b").mean])
+
+
+def test_n_grams_of_other_smoothings_are_left_out():
+    models = ("uniform", "ngram1", "kneser_ney2", "modified_kneser_ney2", "witten_bell2", "smollm2")
+    found = BitsPerCharacter(models, np.arange(12.0).reshape(6, 2), np.array([1, 2]))
+    drawn = found.with_smoothing("modified_kneser_ney")
+    assert drawn.models == ("uniform", "ngram1", "modified_kneser_ney2", "smollm2")
+    assert drawn.bits[:, 0].tolist() == [0, 2, 6, 10]

@@ -11,7 +11,11 @@ import torch
 from seqviz.compute.language_models import window
 from seqviz.compute.language_models.agreement import AgreementByDistance
 from seqviz.compute.language_models.window import HIDDEN, SIZE, WindowNetwork
-from seqviz.compute.language_models.window_training import WindowSettings, train
+from seqviz.compute.language_models.window_training import (
+    WindowSettings,
+    loss_of_softmax,
+    train,
+)
 
 WORDS = tuple("abcdefghijkl")
 
@@ -75,6 +79,25 @@ def test_similarity_is_one_where_blocks_are_tied_and_near_zero_where_they_are_in
     same = replace(large, blocks=large.blocks[[0, 0, 0]]).similarity(2, 1)
     assert (same.rank == 1).all()
     np.testing.assert_allclose(same.same, 1)
+
+
+def test_loss_of_softmax_and_its_gradients_are_those_of_pytorch():
+    """Twice, as the array of the scores is kept; scores of 300 and more do not overflow."""
+    loss = loss_of_softmax(8, 50)
+    for seed, scale in ((0, 1.0), (1, 60.0)):
+        generator = torch.Generator().manual_seed(seed)
+        weights = [scale * torch.randn(*shape, generator=generator)
+                   for shape in ((8, 6), (50, 6), (50,))]  # fmt: skip
+        truth = torch.randint(50, (8,), generator=generator)
+        ours, theirs = ([part.clone().requires_grad_() for part in weights] for _ in range(2))
+        hidden, output, bias = theirs
+        expected = 3 * torch.nn.functional.cross_entropy(hidden @ output.T + bias, truth)
+        found = 3 * loss(*ours, truth)
+        expected.backward()
+        found.backward()
+        assert found.item() == pytest.approx(expected.item(), rel=1e-5)
+        for own, other in zip(ours, theirs, strict=True):
+            torch.testing.assert_close(own.grad, other.grad, rtol=1e-4, atol=1e-5 * scale)
 
 
 @pytest.mark.parametrize("tied", [False, True])

@@ -21,14 +21,12 @@ def test_bigram_without_smoothing_is_the_product_of_relative_frequencies():
     assert found.text(0) == ("dog", "bites", "man")
     factors = [2 / 3, 2 / 3, 1 / 2, 1 / 2]  # the last one: man ends 1 of 2
     assert found.bits[0] == pytest.approx([-math.log2(p) for p in factors])
-    assert found.log10_probability(0) == pytest.approx(math.log10(math.prod(factors)))
+    assert found.totals[0] == pytest.approx(-math.log2(math.prod(factors)))
     facts = found.compared((0, 1, 2))
-    assert facts.variant == "finite"
+    assert facts.variant == "partly"
     assert (facts["rank"], facts["n_orders"], facts["impossible"]) == (1, 6, 5)
     assert found.compared((2, 1, 0)).variant == "infinite"
-    assert found.log10_ratio(0, 5) == math.inf
-    assert found.log10_ratio(5, 0) == -math.inf
-    assert found.log10_ratio(5, 4) == 0
+    assert found.spread == 0  # of the only possible order
 
 
 @given(
@@ -52,9 +50,28 @@ def test_orders_are_all_different_texts_ranked_by_their_sums():
     assert (found.totals[:-1] <= found.totals[1:]).all()
     assert found.unknown == ("unheard", "unseen")
     assert texts[found.rank((4, 3, 2, 1, 0))] == tuple(reversed(words))
-    assert found.log10_ratio(0, 59) == pytest.approx(
-        found.log10_probability(0) - found.log10_probability(59)
-    )
+    ratio = 2.0 ** (found.totals[59] - found.totals[0])
+    assert found.spread == pytest.approx(math.log10(ratio))
+
+
+def test_sums_that_differ_in_the_last_digit_only_are_alike():
+    """Words outside the corpus are one word to the model, whatever n is."""
+    for n in (2, 3):
+        found = word_orders(CORPUS, ["cat", "chases", "mouse", "here"], n, "witten_bell")
+        assert found.compared(range(4)).variant == "alike"
+    assert word_orders(CORPUS, ["dog", "man"], 1, "witten_bell").compared((0, 1)).variant == "equal"
+
+
+def test_word_outside_the_corpus_costs_more_after_a_counted_word_than_by_frequency():
+    """Witten-Bell gives what never followed a word T / (N + T); a new word shares that part."""
+    found = word_orders(CORPUS, ["cat", "sees", "cat"], 2, "witten_bell")
+    facts = found.of_unknown((0, 1, 2))
+    assert facts.variant == "dearer"
+    begun, after = -math.log2(2 / 5), -math.log2(1 / 2)  # 3 beginnings of 2 kinds; sees dog
+    assert facts["unknown"] - facts["unknown_alone"] == pytest.approx(begun + after)
+    assert word_orders(CORPUS, ["cat"], 2, "none").of_unknown((0,)).variant == ""  # infinite
+    assert word_orders(CORPUS, ["cat"], 1, "witten_bell").of_unknown((0,)).variant == ""
+    assert word_orders(CORPUS, ["dog"], 2, "witten_bell").of_unknown((0,))["unknown"] == 0
 
 
 def test_word_outside_the_corpus_makes_all_orders_impossible_without_smoothing():

@@ -6,9 +6,12 @@ import math
 
 import numpy as np
 import pytest
+import torch
 from scipy import signal, spatial
 
 from seqviz.compute.positions import learned, sinusoidal
+from seqviz.compute.positions.tiny.network import TinyEncoder
+from seqviz.core.errors import UserError
 
 TABLE = np.random.RandomState(0).standard_normal((60, 20)) * np.linspace(3, 0.2, 20) + 5
 WAVES = sinusoidal.encoding(60, 20).table
@@ -76,3 +79,24 @@ def test_compare_matches_definition_and_scipy():
     # float32 entries of an odd width
     item, exact = (learned.compare(TABLE[:, :7].astype(kind)) for kind in (np.float32, float))
     assert item.cka == pytest.approx(exact.cka, rel=1e-5)
+
+
+def test_updates_match_gradients_of_network():
+    """Autograd gives a row a gradient exactly where a text reaches its position."""
+    draws = [np.random.RandomState(0)]
+    network = TinyEncoder("learned", 5, 2, 12, draws)
+    lengths, longest = np.array([2, 3, 3, 8, 11]), 9
+    reached = np.zeros(12)
+    for length in np.minimum(lengths, longest):
+        network.zero_grad()
+        network(torch.zeros(1, 1, length, dtype=torch.int64)).square().sum().backward()
+        reached += network.table.grad[0].abs().sum(1).numpy() > 0
+    result = learned.updates(lengths, 12, longest)
+    np.testing.assert_allclose(result.separate, reached / len(lengths))
+    np.testing.assert_array_equal(result.packed, np.arange(12) < longest)
+    facts = result.summary()
+    assert (result.sequences, facts["never"], facts["packed_never"]) == (3, 3, 3)
+    assert (facts["half"], facts["end"], facts.variant) == (3, 9, "some")
+    assert learned.updates(lengths, 8, 8).summary().variant == "all"
+    with pytest.raises(UserError):
+        learned.updates(lengths, 12, 13)

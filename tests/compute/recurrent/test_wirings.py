@@ -13,6 +13,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from seqviz.compute.recurrent.wirings import collapse as linear
 from seqviz.compute.recurrent.wirings import influence, step
+from seqviz.compute.recurrent.wirings.gradient_flow import UnrolledNetwork, edge_gradients
 from seqviz.compute.recurrent.wirings.graph import (
     CELLS,
     ENTER,
@@ -361,3 +362,48 @@ def test_collapse_error_grows_with_tanh_and_input_size():
     small, large = (linear.collapse(1.0, size, 16, "float64", 1) for size in (0.01, 3.0))
     assert small.superposition < 0.1 * large.superposition
     assert large.superposition > 0.1
+
+
+# --- gradient by edge -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wiring", [
+    *(replace(item, enter="each") for item in EVERY[::2]), *(item for _, item in HISTORY.values()),
+])  # fmt: skip
+def test_unrolled_network_matches_torch_layers(wiring):
+    net = influence.network(wiring, 0)
+    x = torch.randn(wiring.inputs, 3, influence.INPUT, dtype=torch.float64)
+    with torch.no_grad():
+        unrolled = UnrolledNetwork(net, x).outputs()
+        assert torch.allclose(unrolled, net(x), rtol=0, atol=1e-12)
+
+
+def test_edge_of_an_input_carries_its_influence():
+    result = influence.of_one("gru", 1, False, "each", "each")
+    edges = list(result.wiring.edges())
+    carried = [result.flow[:, at] for at, (source, _) in enumerate(edges) if source[0] == "x"]
+    np.testing.assert_allclose(np.transpose(carried), result.norm, rtol=1e-12)
+
+
+def test_edge_between_states_carries_product_of_jacobians():
+    wiring = WiringGraph()
+    net = influence.network(wiring, 4)
+    x = torch.randn(wiring.inputs, 1, influence.INPUT, dtype=torch.float64)
+    with torch.no_grad():
+        slopes = 1 - net.core(x)[0][:, 0] ** 2
+        recurrent, read = net.core.weight_hh_l0, net.out.weight
+        carried = read  # what output 4 carries into state 4, then into 3, 2 and 1
+        expected = {}
+        for t in (4, 3, 2):
+            carried = carried @ torch.diag(slopes[t - 1]) @ recurrent
+            expected[("h", 1, 1, t - 1), ("h", 1, 1, t)] = float(carried.norm())
+    flow = edge_gradients(net, x)
+    edges = list(wiring.edges())
+    for edge, norm in expected.items():
+        assert float(flow[3, edges.index(edge)]) == pytest.approx(norm, rel=1e-12)
+    later = edges.index((("h", 1, 1, 4), ("h", 1, 1, 5)))
+    assert float(flow[3, later]) == 0
+
+
+def test_influence_of_all_wirings_has_no_flow():
+    assert [item.flow for item in influence.of_all()] == [None] * len(WIRINGS)

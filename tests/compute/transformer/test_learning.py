@@ -24,6 +24,7 @@ def test_train_stacks_schedules_share_initial_weights_and_sequences():
     assert pytest.approx(np.log(6)) == CHANCE
 
 
+@pytest.mark.nightly
 def test_train_stacks_shallow_learns_to_reverse(shallow):
     for arrangement in ("post", "pre", "none"):
         for schedule in SCHEDULES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from seqviz.compute.vanishing_gradients.recall import RecallSettings, compare, find_longest_delay
 from seqviz.compute.vanishing_gradients.recall.longest_delay import DELAYS
@@ -15,6 +16,7 @@ SHORT = RecallSettings(
 )
 
 
+@pytest.mark.nightly
 def test_find_longest_delay_matches_separate_comparisons():
     longest_delay = find_longest_delay(replace(SHORT, updates=100))
     assert longest_delay.delays.tolist() == [1, 2, 5]

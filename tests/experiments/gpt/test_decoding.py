@@ -85,6 +85,19 @@ def test_kv_tree_score_suffixes_matches_uncached_passes(shallow):
         np.testing.assert_allclose(result, plain, atol=3e-4)
 
 
+def test_kv_tree_log_probabilities_match_uncached_passes(shallow):
+    prompt, rows = texts.tokens(shallow, TEXT).ids, [[260, 5, 7], [9], [11, 12], [13] * 5]
+
+    def work(network, device):
+        return KVCacheTree(network, device, prompt, rows=3).log_probabilities(rows)
+
+    for row, result in zip(rows, shallow.run(work), strict=True):
+        plain = np.asarray(logits_without_cache(shallow, [*prompt, *row]), float)
+        logs = plain - np.log(np.exp(plain).sum(-1, keepdims=True))
+        at = np.arange(len(prompt) - 1, len(prompt) + len(row) - 1)
+        np.testing.assert_allclose(result, logs[at, row].sum(), atol=1e-3)
+
+
 def test_kv_tree_rejects_exceeded_depth_and_node_limits(shallow, monkeypatch):
     def work(network, device):
         tree = KVCacheTree(network, device, np.array([260]))

@@ -8,10 +8,17 @@ import pytest
 from seqviz.compute.gates.encoding import END
 from seqviz.compute.gates.networks import log_probabilities, trace
 from seqviz.core.errors import UserError
+from seqviz.data import precomputed
 from seqviz.data.reviews import characters_split
 from seqviz.experiments.gpt.surprise import surprise
 from seqviz.experiments.language_models import counting, measured
-from seqviz.experiments.language_models.corpora import MAX_CORPUS_CHARS, corpus, tokens, user_corpus
+from seqviz.experiments.language_models.corpora import (
+    MAX_CORPUS_CHARS,
+    bundled,
+    corpus,
+    tokens,
+    user_corpus,
+)
 from seqviz.experiments.recurrent.states import writing
 from seqviz.models.checkpoints import load
 
@@ -21,16 +28,17 @@ CHINESE = "狗咬人。\n人看狗。\n狗咬骨头。"
 def test_order_of_the_words_matters_in_chinese_and_english():
     found = counting.orders(CHINESE, "狗咬人", "zh", 2, "witten_bell")
     assert found.words == ("狗", "咬", "人")
-    assert found.log10_ratio(found.rank((0, 1, 2)), found.rank((2, 1, 0))) > 0.5
+    written, reversed_order = found.totals[[found.rank((0, 1, 2)), found.rank((2, 1, 0))]]
+    assert reversed_order - written > 1.6
     english = counting.orders("The dog bites the man.", "the dog bites", "en", 2, "add_k")
     assert english.text(0) == ("the", "dog", "bites")
 
 
 def test_trigrams_make_most_held_out_sentences_impossible():
-    shares = counting.impossible_texts("en", "words").shares
+    shares = counting.held_out_texts("en", "words").shares
     assert shares.n.tolist() == [789] * 6 if np.ndim(shares.n) else shares.n == 789
     assert shares.mean[0] < 0.5 < 0.95 < shares.mean[2]
-    assert (np.diff(counting.impossible_texts("zh", "letters").shares.mean) >= 0).all()
+    assert (np.diff(counting.held_out_texts("zh", "letters").shares.mean) >= 0).all()
 
 
 def test_york_follows_one_word_only():
@@ -82,6 +90,26 @@ def test_all_models_of_chinese_letters_on_one_ruler():
     assert found.difference("kneser_ney6", "witten_bell6").high < 0
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_bits_of_a_text_are_those_of_the_ruler(language):
+    decoders = ("smollm2",) if language == "en" else ()
+    ruler = precomputed.result("bits_per_character", language=language, decoders=decoders)
+    for number in (5, 40):
+        found = measured.bits_of_text(bundled(language)[1][number], language)
+        expected = ruler.bits[[ruler.models.index(name) for name in found.models], number]
+        np.testing.assert_allclose(found.bits[:, 0], expected, rtol=1e-5)
+        assert found.characters == ruler.characters[number]
+        facts = found.on_sentence(0)
+        assert facts["bits"] == pytest.approx(expected.min() / found.characters[0], rel=1e-5)
+
+
+def test_text_of_a_reader_keeps_within_its_signs_and_is_not_empty():
+    assert measured.unknown_signs("Ça va, 狗 dog 狗?", "en") == ("Ç", "狗")
+    assert measured.unknown_signs("房间🐶", "zh") == ("🐶",)
+    with pytest.raises(UserError, match="nothing to count"):
+        measured.bits_of_text(" \n ", "en")
+
+
 def test_networks_and_decoders_are_charged_for_the_end_of_a_sentence():
     network, text = load("characters_gru"), characters_split()[1][0]
     read = writing.read("characters_gru", text)
@@ -93,3 +121,27 @@ def test_networks_and_decoders_are_charged_for_the_end_of_a_sentence():
     )
     whole, first = measured._by_decoder("smollm2", text), surprise("smollm2", f"{END}{text}")
     assert whole > first.bits.sum() > 0
+
+
+@pytest.mark.parametrize(("language", "level", "context"), [
+    ("en", "words", "the actors are"), ("en", "letters", "the ac"), ("zh", "words", "房间很"),
+])  # fmt: skip
+def test_listed_sentences_contain_the_ngram_and_give_its_count(language, level, context):
+    found = counting.followers("", context, language, level, 3, "kneser_ney")
+    for symbol, times in zip(found.symbols[:4], found.counts[:4], strict=True):
+        ngram = (*found.context, symbol)
+        listed = counting.counted_sentences("", ngram, language, level)
+        assert listed.count == times
+        assert len(listed.listed) == min(listed.sentences, counting.MAX_LISTED)
+        for sentence in listed.listed:
+            assert "".join(ngram).strip(END) in "".join(tokens(sentence, language, level))
+
+
+def test_listed_sentences_of_a_user_text_are_its_own():
+    text = "The cat sat.\nA dog ran. The cat ran."
+    listed = counting.counted_sentences(text, ("the", "cat"), "en", "words")
+    assert (listed.count, listed.sentences) == (2, 2)
+    assert listed.listed == ("The cat sat.", "The cat ran.")
+    assert counting.counted_sentences(text, ("cat", "dog"), "en", "words").listed == ()
+    many = counting.counted_sentences("the cat\n" * 30, ("the", "cat"), "en", "words")
+    assert (many.count, len(many.listed)) == (30, counting.MAX_LISTED)

@@ -147,6 +147,7 @@ def test_cut_states_match_inference_states_with_lookahead(ahead):
     assert (np.abs(learned - full).max() < 1e-6) == (ahead >= 7)
 
 
+@pytest.mark.nightly
 def test_compare_ahead_with_full_lookahead_matches_compare_taggers(short, monkeypatch):
     monkeypatch.setattr(letters, "LEARNED_AHEAD", (0, 60))
     records: list[object] = []

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from seqviz.compute.text.vectors.table import WAYS
 from seqviz.core.errors import UserError
 from seqviz.data import precomputed, word_lists
+from seqviz.data.reviews import movie_reviews
 from seqviz.experiments.text.vectors import map as maps
 from seqviz.experiments.text.vectors import neighbors, senses, tables
 from seqviz.models import store, word_vectors
@@ -185,6 +189,16 @@ def test_substitutes_are_in_corpus_and_match_shipped_result():
     shipped = precomputed.find(neighbors.substitutes, {}).result
     values = substitutes_nearer(neighbors.counted(2), word_lists.substitutes())
     np.testing.assert_array_equal(shipped.nearer[0, 0, 0], values)
+
+
+def test_corpus_words_carry_no_quotation_marks():
+    """Reviews quote: “''the” would be a word of its own, and “'funny'” would not be counted."""
+    words, counts, *_ = neighbors.corpus()
+    assert all(word[0].isalpha() and word[-1].isalpha() for word in words)
+    stripped = (word.strip("'") for text in movie_reviews().texts
+                for word in re.split(r"[^a-z']+", text.lower()))  # fmt: skip
+    often = Counter(stripped)
+    assert [often[word] for word in words] == counts.tolist()
 
 
 def test_skip_grams_reports_losses_and_progress(monkeypatch):

@@ -67,3 +67,19 @@ def test_shipped_parts_equal_computed_ones(parts):
     for mine, theirs in zip(parts.parts, shipped.parts, strict=True):
         np.testing.assert_allclose(mine.norm, theirs.norm, rtol=1e-3)
         np.testing.assert_allclose(mine.share, theirs.share, atol=1e-3)
+
+
+def test_summary_names_vectors_that_point_against_the_stream(parts):
+    """A negative share is no part of a whole, nor is one above 100%: each has a sentence."""
+    numbers = {name: number for number, name in enumerate(DECODER_PARTS, 1)}
+    first = parts.summary(numbers["sum_2"], 0)
+    assert (first.variant, first["share"] < 0) == ("sum_against", True)
+    beyond = parts.summary(numbers["mlp"], 0)
+    assert (beyond.variant, beyond["share"] > 1) == ("adds_beyond", True)
+    assert parts.summary(numbers["mlp"], 20).variant == "adds"
+    # The first token of a text, whose norm is in the thousands, is shortened by layer 28.
+    shortened = parts.summary(numbers["mlp"], 28, token=5)
+    assert (shortened.variant, shortened["share"] < 0) == ("adds_against", True)
+    longer, shorter = (parts.norm(numbers[name], 28, 5) for name in ("sum_1", "sum_2"))
+    assert shorter < longer
+    assert parts.summary(numbers["sum_2"], 28, token=5).variant == "sum_beyond"

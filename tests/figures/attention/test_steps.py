@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 
+from seqviz.compute.attention.hand_set import FEATURES, walk_features
 from seqviz.compute.attention.walkthrough import STAGES, walk
 from seqviz.core.i18n import number
 from seqviz.core.units import unbroken
@@ -281,3 +282,45 @@ def test_walk_stage_title_margin_scales_with_style():
 def test_walk_stage_and_basic_reject_invalid_arguments(draw, wrong):
     with pytest.raises(ValueError, match=r"^There is no .*\.$"):
         draw(PLAIN, *wrong)
+
+
+# --- readable features ---------------------------------------------------------------------------
+
+
+def test_features_name_axes_and_fill_cells_with_whole_numbers():
+    names = [Style().text(f"figure.walk_feature_{name}") for name in FEATURES]
+    figure = walk_stage(walk_features(), "project", 0, 7, 2)
+    sound(figure)
+    vectors, weights, queries = maps(figure)
+    for trace in (vectors, weights, queries):
+        axis = figure.layout[f"xaxis{(trace.xaxis or 'x')[1:]}"]
+        assert list(axis.ticktext) == names
+        assert {text for row in trace.text for text in row} <= {"0", "1", "2", "6"}
+
+
+def test_scores_of_features_slide_a_row_over_columns():
+    """Row of Q, column of K⊤, their products, and the score: each is outlined and adds up."""
+    result = walk_features()
+    for query, key in ((7, 2), (7, 5), (3, 7)):
+        head = 0 if query == 7 else 1
+        figure = walk_stage(result, "scores", head, query, key)
+        sound(figure)
+        q, k, products, scores = maps(figure)
+        assert lit(figure, q) == [(0.5, 4.5, query - 0.5, query + 0.5)]
+        assert lit(figure, k) == [(key - 0.5, key + 0.5, 0.5, 4.5)]
+        row, column = np.asarray(q.z)[query - 1], np.asarray(k.z)[:, key - 1]
+        np.testing.assert_array_equal(np.asarray(products.z).ravel(), row * column)
+        score = np.asarray(scores.z)[query - 1, key - 1]
+        assert np.asarray(products.z).sum() == score > 0
+        assert figure.alt.endswith(f"=\N{NO-BREAK SPACE}{score:g}.")
+
+
+def test_wide_matrices_of_trained_layer_have_no_numbers_in_cells():
+    import dataclasses
+
+    wide = dataclasses.replace(walk_features(), features=(), origin="trained")
+    wide = dataclasses.replace(wide, words=wide.words * 2, attention=type(wide.attention)(
+        *(np.tile(z, (1, 2, 2)) if z.shape[-1] == 8 else np.tile(z, (1, 2, 1))
+          for z in vars(wide.attention).values())))  # fmt: skip
+    (_, scaled) = maps(walk_stage(wide, "scale", 0, 7, 2))
+    assert scaled.text is None

@@ -439,14 +439,15 @@ def test_confusion_matrices_show_counts_and_row_percent():
 def test_parameter_counts_bars_sum_to_total(config, regime):
     result = count(config, regime)
     figure = parameter_counts(result, "a network")
-    rendered = {t.name: sum(t.x) for t in figure.data}
+    rendered = {t.name: round(1e6 * sum(t.x)) for t in figure.data}
     assert rendered.get("trained", 0) == result.trainable
     assert rendered.get("frozen", 0) == result.total - result.trainable
     assert len(figure.layout.yaxis.ticktext) <= 14
     assert f"<b>{result.trainable:,}</b> of {result.total:,}" in figure.layout.title.text
     for trace in figure.data:
         assert bool(trace.marker.pattern.shape) == (trace.name == "frozen")
-        assert np.log10(np.min(trace.x)) > figure.layout.xaxis.range[0]
+    assert figure.layout.xaxis.range[0] == 0  # lengths of bars compare
+    assert figure.layout.xaxis.type != "log"
     sound(figure)
 
 
@@ -460,8 +461,8 @@ def test_parameter_counts_list_layers_separately_if_few():
         "word table", "position table", "segment table", "embedding norm",
     ]  # fmt: skip
     by_name = {group.name: group.total for group in groups(count(MINILM, "top", layers=2))}
-    assert trained.x[0] == by_name["layer 5"]
-    assert frozen.x[4] == by_name["layer 1"]
+    assert 1e6 * trained.x[0] == pytest.approx(by_name["layer 5"], abs=0.5)
+    assert 1e6 * frozen.x[4] == pytest.approx(by_name["layer 1"], abs=0.5)
 
 
 def test_parameter_counts_group_equal_layers_if_many():

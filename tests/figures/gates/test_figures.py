@@ -10,6 +10,7 @@ import pytest
 from seqviz.compute.gates.activations import SIGNED, activation, symbols
 from seqviz.compute.gates.counting import Parameters, ParameterTable
 from seqviz.compute.gates.observation import Expectation, Observation, VariantComparison
+from seqviz.compute.gates.searching import UnitSearch
 from seqviz.compute.gates.tiny_results import TinyReport, TinySettings
 from seqviz.compute.recurrent import LSTMTrace
 from seqviz.core.i18n import Text, number
@@ -17,6 +18,7 @@ from seqviz.core.units import unbroken
 from seqviz.figures.gates.effects import distance_by_variant, free_and_forced
 from seqviz.figures.gates.maps import gate_map, gate_saturation
 from seqviz.figures.gates.networks import agreement, parameter_bars, training_progress
+from seqviz.figures.gates.searching import found_and_scored
 from seqviz.figures.gates.style import LOOKS, visible_symbols
 from seqviz.figures.gates.traces import unit_traces
 from seqviz.plotting.figure import Array, joined
@@ -72,6 +74,7 @@ def test_gate_map_orders_rows_from_top():
     (heat,) = figure.data
     np.testing.assert_array_equal(np.asarray(heat.z), values.T[order].astype(np.float32))
     assert list(heat.y) == [1, 2, 3, 4, 5, 6]
+    assert any(note.text.startswith("row 4 is unit 3;") for note in figure.layout.annotations)
     top, bottom = figure.layout.yaxis.range[::-1]
     assert top < 1 < 6 < bottom
     assert list(figure.layout.yaxis.ticktext) == ["5", "1", "6", "3", "2", "4"]
@@ -161,6 +164,22 @@ def test_gate_saturation_counts_steps_and_bins_time_constants(monkeypatch):
     np.testing.assert_allclose(np.diff(np.log10(edges)), 0.25, atol=1e-12)
 
 
+@pytest.mark.parametrize("r", [0.1, 0.61, 0.75, 1.0])
+def test_found_and_scored_labels_line_beside_it_and_above_every_bar(r):
+    read = seen(np.eye(5))
+    looked = UnitSearch(read, read, "quotes", *[np.array([0.05, r])] * 2, np.full(9, r), ZERO,
+                        (True, True))  # fmt: skip
+    figure = found_and_scored(looked)
+    sound(figure)
+    (bars,) = (trace for trace in figure.data if trace.type == "bar")
+    assert max(bars.y) == 100
+    assert figure.layout.yaxis2.range[1] >= 1.15 * 100
+    (label,) = (note for note in figure.layout.annotations if "|r|" in note.text)
+    assert (label.x, label.yanchor) == (r, "top")
+    assert label.xanchor == ("left" if r < 0.7 else "right")
+    assert (label.xshift > 0) == (r < 0.7)
+
+
 # --- one unit -------------------------------------------------------------------------------------
 
 
@@ -182,6 +201,21 @@ def test_unit_traces_split_gates_and_states_into_panels(cell):
     view = [LOOKS[s] for s in symbols(read.trace) if s not in SIGNED]
     for part in zip(*view, strict=True):  # neither color, dash nor marker twice among gates
         assert len(set(part)) == len(view)
+
+
+@pytest.mark.parametrize(("symbol", "bold"), [("c", "fc"), ("i", "ic"), ("h", "fh")])
+def test_unit_traces_emphasize_observed_quantity_and_its_counterpart(symbol, bold):
+    read = seen(observed("lstm").values, symbol)
+    figure = unit_traces(read, 1, 2)
+    drawn = {
+        s: (line.line.width, line.opacity)
+        for line, s in zip(figure.data, symbols(read.trace), strict=True)
+    }
+    assert len({drawn[s] for s in bold}) == 1
+    faint = {look for s, look in drawn.items() if s not in bold}
+    assert len(faint) == 1
+    assert min(drawn[bold[0]]) >= 1
+    assert max(next(iter(faint))) < drawn[bold[0]][0]
 
 
 def test_unit_traces_omit_colliding_end_labels():

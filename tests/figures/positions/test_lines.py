@@ -25,7 +25,12 @@ from seqviz.figures.positions.clocks import clock_hands, embedding_norms, wavele
 from seqviz.figures.positions.encodings import similarity_by_offset
 from seqviz.figures.positions.schemes import rotary_scores, term_maps
 from seqviz.figures.positions.simple import code_demands, digits_and_waves
-from seqviz.figures.positions.tables import component_path, early_and_late, power_spectrum
+from seqviz.figures.positions.tables import (
+    component_path,
+    early_and_late,
+    power_spectrum,
+    row_updates,
+)
 from seqviz.plotting.style import LIGHT
 from seqviz.plotting.table import table
 from testing.figure_examples.positions import wandering_table
@@ -272,6 +277,14 @@ def test_early_and_late_draw_norms_and_neighbor_cosines():
     cosines = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in pairwise(OWN)]
     np.testing.assert_allclose(neighbor.y, cosines)
     assert np.ptp(sines.y) < 1e-12
+
+
+def test_row_updates_draw_shares_of_both_packings():
+    result = learned.updates(np.array([2, 3, 3, 8]), 10, 6)
+    separate, packed = row_updates(result).data
+    assert separate.y.tolist() == [100, 100, 75, 25, 25, 25, 0, 0, 0, 0]
+    assert packed.y.tolist() == [100] * 6 + [0] * 4
+    assert "last 4 vectors are never updated" in row_updates(result).alt
 
 
 @pytest.mark.parametrize(("heads", "said_of"), [(1, "1/256"), (12, "0.707"), (64, "0.459")])

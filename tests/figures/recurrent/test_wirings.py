@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from seqviz.compute.recurrent.wirings import influence
 from seqviz.compute.recurrent.wirings.collapse import collapse
 from seqviz.compute.recurrent.wirings.graph import WIRINGS, WiringGraph
 from seqviz.compute.recurrent.wirings.notations import NOTATIONS, written
@@ -12,6 +13,7 @@ from seqviz.compute.recurrent.wirings.step import steps
 from seqviz.figures.recurrent.wirings.collapse import network_beside_convolution
 from seqviz.figures.recurrent.wirings.graph import wiring_lit, wirings_beside
 from seqviz.figures.recurrent.wirings.step import notation_blocks, one_step
+from seqviz.plotting import STYLE
 from testing.figure_examples.recurrent import influence_of
 
 SMALL = ("0.8 -0.6; 0.6 0.8", "1; 0", "0.1 0", "2 0; 0 2", "2 0 1", 6, "softmax")
@@ -56,15 +58,30 @@ def test_notation_blocks_are_separate_and_contain_every_weight(name):
 
 
 def test_wiring_lit_highlights_ancestors_and_blanks_zero_cells():
-    influence = influence_of(WiringGraph())
-    chart = wiring_lit(influence, 2)
+    result = influence_of(WiringGraph())
+    chart = wiring_lit(result, 2)
     (heat,) = traces(chart, "heatmap")
-    np.testing.assert_array_equal(np.isfinite(heat["z"]), influence.norm > 0)
+    np.testing.assert_array_equal(np.isfinite(heat["z"]), result.norm > 0)
     bright, faint = (t for t in chart.traces if t.get("name") == "state h")
     assert (list(bright["x"]), list(faint["x"])) == ([1, 2], [3, 4, 5, 6])
     assert faint["marker"]["opacity"] < bright["marker"].get("opacity", 1)
     assert bright["showlegend"]
     assert not faint["showlegend"]
+
+
+def test_bands_are_as_wide_as_the_gradient_that_flows_back():
+    result = influence.of_one("rnn", 1, False, "each", "each")
+    chart = wiring_lit(result, 4)
+    color = STYLE.palette.highlight
+    bands = [t for t in chart.traces if t.get("mode") == "lines" and t["line"]["color"] == color]
+    widths = {}
+    for band in bands:
+        pairs = list(zip(band["x"][::3], band["x"][1::3], band["y"][1::3], strict=True))
+        widths |= dict.fromkeys(pairs, band["line"]["width"])
+    across = [widths[t - 1.0, float(t), 1.0] for t in (2, 3, 4)]
+    assert across == sorted(across)  # the later, the wider
+    assert across[0] < across[-1] < widths[4.0, 4.0, 2.0]
+    assert len(widths) == int((result.flow[3] > 0).sum())
 
 
 @pytest.mark.parametrize(

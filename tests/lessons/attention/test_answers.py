@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 
+from seqviz.compute.attention import hand_set
 from seqviz.compute.attention.saturation import saturation
 from seqviz.core.i18n import Text, number, percent
 from seqviz.core.units import unbroken
@@ -19,7 +20,7 @@ from seqviz.models import forward_cache
 
 pytestmark = pytest.mark.usefixtures("minilm")
 
-LEAK = {"stage": 7, "causal": True, "operator": "multiply", "query": 1, "key": 1}
+LEAK = {"stage": 7, "causal": True, "operator": "multiply"}
 WIDE = ENCODER_TEXT.replace("tired", "wide")
 
 
@@ -47,20 +48,40 @@ def quoted(messages: list[str], numbers: dict[str, str]) -> None:
 
 def test_multiply_answer_matches_leaked_weight():
     options, answer, message = reveals("multiply")
-    own = run("by_hand", **LEAK)
-    future = run("by_hand", **LEAK | {"key": 2})
-    # e to the 0 over the sum of the row, at the page's own settings
-    scaled = float(own.readouts["score"].value.replace("−", "-")) / 4
-    zero = 1 / (math.exp(scaled) + 7)
-    assert float(future.readouts["weight"].value) == pytest.approx(zero, rel=1e-3)
+    shares = {
+        word: float(run("features", **LEAK, key=key).readouts["weight"].value)
+        for key, word in enumerate(hand_set.WORDS, 1)
+    }
+    # "it" gives e to the 3 to "animal", e to the 1 to "street", and e to the 0 to the other six
+    zero = 1 / (math.e**3 + math.e + 6)
+    assert shares["hurried"] == shares["the"] == pytest.approx(zero, abs=5e-5)
     assert options[answer] == "As much as any word whose score is 0"
-    # so it may be more than a word that may be seen gets, and is not none
-    assert float(future.readouts["weight"].value) > float(own.readouts["weight"].value) > 0
-    (leak,) = re.findall(r"[\d.]+%", own.notes[-1])
-    quoted(message, {
-        "scaled": number(scaled), "own": number(float(own.readouts["weight"].value)),
-        "future": number(float(future.readouts["weight"].value)), "leak": leak,
-    })  # fmt: skip
+    assert shares["animal"] == max(shares.values())
+    first = {key: float(run("features", **LEAK, query=1, key=key).readouts["weight"].value)
+             for key in (1, 8)}  # fmt: skip
+    assert first[1] == first[8] > 0  # so a later word may get no less than the word itself
+    notes = run("features", **LEAK).notes
+    (leak,) = [found for note in notes for found in re.findall(r"average ([\d.]+%)", note)]
+    quoted(message, {"later": number(zero), "leak": leak})
+
+
+def test_features_head_and_trained_head_look_from_pronoun_to_animal():
+    """The pair on which the bench opens is the largest weight of its row, in both views."""
+    for view, words in (("hand", "it · animal"), ("trained", "it · animal")):
+        shown = run("features", view=view, stage=7).readouts
+        rows = [run("features", view=view, stage=7, key=key).facts["weight"] for key in range(1, 9)]
+        assert shown["score"].caption == words
+        assert float(shown["weight"].value) == pytest.approx(max(rows), rel=1e-3)
+        assert max(rows) > 0.6
+    basic = run("features", stage=2).readouts
+    assert float(basic["score"].value) == 0  # a word alone cannot look for another
+
+
+def test_features_score_is_the_sum_that_the_headline_writes():
+    figure = run("features", stage=4, key=5).figure
+    assert "2×1" in figure.alt
+    assert run("features", stage=4, key=5).readouts["score"].value == "2.000"
+    assert "6×1+0×0" in run("features", stage=4, head=1, query=3, key=2).figure.alt.replace(" ", "")
 
 
 def weight(text: str, layer: int, head: int, key: int) -> str:
@@ -120,6 +141,10 @@ def test_weight_exercise_accepts_hint_formula():
 # --- sentences are made of the numbers -----------------------------------------------------------
 
 SENTENCES = [
+    ("features", {"stage": 7}, {"stage": 7, "causal": True}),
+    ("features", {"stage": 5}, {"stage": 5, "head": 1, "query": 3}),
+    ("features", {"stage": 5, "view": "trained"}, {"stage": 5, "view": "trained", "layer": 5}),
+    ("features", {"stage": 5, "scale": "none"}, {"stage": 5, "temperature": 2.0}),
     ("by_hand", {"stage": 8}, {"stage": 8, "temperature": 0.1}),
     (
         "by_hand",

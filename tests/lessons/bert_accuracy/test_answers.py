@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -280,3 +281,25 @@ def test_search_note_follows_sign_of_test_difference():
         less = share(visible, "best") - share(visible, "best_test")
         key = "best.less" if less > 0 else "best.not_less"
         assert said("search", key, method=method)
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("en", "more frequent in training"), ("zh", "训练句多数类")],
+)
+def test_random_head_is_compared_with_majority_of_training(language, words):
+    """Most training sentences are negative, and most test sentences positive."""
+    guess = systems.majority().share
+    assert guess < 0.5 < systems.truth().mean() == pytest.approx(1 - guess)
+    notes = lesson.benches["compare"].run({}, language).notes
+    (visible,) = (note for note in notes if words in note)
+    assert f"{100 * guess:.1f}%" in visible
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_padding_step_states_sentences_read(language):
+    """From 256 tokens on, 300 sentences are read, not 2,000."""
+    told = SimpleNamespace(share=0.5, n=300)
+    says = Text(language)("bert_accuracy.step.padding.long.says", told=told, untold=told,
+                          flipped=told)  # fmt: skip
+    assert "300" in says

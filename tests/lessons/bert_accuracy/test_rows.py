@@ -5,19 +5,27 @@ from __future__ import annotations
 import pytest
 
 from seqviz.lessons.bert_accuracy.lesson import lesson
-from tests.lessons.frozen import Row, becomes, check, each
+from tests.lessons.rows import Row, check
 
 pytestmark = pytest.mark.usefixtures("minilm")
 
 TOKENS, PAIRED = {"view": "tokens"}, {"view": "paired"}
 ROWS = {
-    "0-68": Row("padding", TOKENS, TOKENS | {"text": "I love sci-fi."},
-                lambda facts: (facts["real"], facts["pads"]), becomes((21, 491), (8, 504))),
-    "0-72": Row("compare", PAIRED | {"first": "random_head"}, PAIRED | {"first": "all"},
-                "system_a", becomes(0.583, 0.872)),
-}  # fmt: skip
+    "0-68": Row(
+        "padding",
+        TOKENS,
+        TOKENS | {"text": "I love sci-fi."},
+        {"real": (21, 8), "pads": (491, 504)},
+    ),
+    "0-72": Row(
+        "compare",
+        PAIRED | {"first": "random_head"},
+        PAIRED | {"first": "all"},
+        {"system_a": (0.583, 0.872)},
+    ),
+}
 
 
-@each(ROWS)
+@pytest.mark.parametrize("row", ROWS)
 def test_row_moves(row):
     check(lesson, ROWS[row])

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from seqviz.lessons.framework.controls import choice, seed, select_slider, slider, toggle, view
+from seqviz.lessons.framework.controls import (
+    choice,
+    localized,
+    on,
+    seed,
+    select_slider,
+    slider,
+    text_input,
+    toggle,
+    view,
+)
 
 METHODS = ("ols", "yule_walker", "exact_ml")
 
@@ -24,3 +34,13 @@ class Sample:
     shuffle: bool = toggle(False)
     seed: int = seed(1, more=True)
     second: float = slider(0.0, 1.0, 0.5, 0.05, when=lambda v: v["order"] > 1)
+
+
+@dataclass(frozen=True)
+class Localized:
+    """A text and a choice that open differently in Chinese, beside a control that does not."""
+
+    view: str = view(("order", "tags"), "order")
+    line: str = localized(text_input("dog bites man", when=on(view="order")), zh="狗咬人")
+    task: str = localized(choice(("spaces", "words"), "spaces"), zh="words")
+    n: int = slider(1, 9, 3)

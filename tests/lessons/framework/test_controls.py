@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from seqviz.lessons.framework.control_schema import active_controls
 from seqviz.lessons.framework.controls import (
     Choice,
     Control,
@@ -17,11 +18,13 @@ from seqviz.lessons.framework.controls import (
     controls,
     encoded,
     on,
+    parse_params,
     permalink,
 )
-from tests.lessons.framework.sample_bench import METHODS, Sample
+from tests.lessons.framework.sample_bench import METHODS, Localized, Sample
 
 CONTROLS = dict(controls(Sample))
+CONTROLS_LOCALIZED = dict(controls(Localized))
 
 NEVER = ["", " ", "nan", "NaN", "inf", "-inf", "1e999", "-1e999", "²", "½", "1,5", "0x1", "one",
          "None", "<b>", "1;2", "9" * 5000]  # fmt: skip
@@ -175,3 +178,84 @@ def test_declaration_is_frozen_dataclass():
 )
 def test_on_matches_required_values(wanted, values, applies):
     assert on(**wanted)(values) is applies
+
+
+# ------------------------------------------------------------------------- defaults of a language
+
+
+ENGLISH = Localized()
+CHINESE = Localized(line="狗咬人", task="words")
+MOVED = [
+    ENGLISH,
+    CHINESE,
+    dataclasses.replace(ENGLISH, n=5),
+    dataclasses.replace(CHINESE, n=5),
+    dataclasses.replace(CHINESE, view="tags"),
+    dataclasses.replace(CHINESE, line="人咬狗"),
+    dataclasses.replace(CHINESE, task="spaces", n=1),
+    Localized(line="人咬狗", task="spaces"),
+]
+
+
+def opened(link: dict[str, str], lang: str) -> Localized:
+    values = {key.removeprefix("t.b."): raw for key, raw in link.items()}
+    return parse_params(Localized, values, link=True, lang=lang)
+
+
+def test_bare_link_opens_with_defaults_of_the_reader():
+    assert opened({}, "en") == ENGLISH
+    assert opened({}, "zh") == CHINESE
+    assert [control.default for _, control in controls(Localized, "zh")] == [
+        "order", "狗咬人", "words", 3,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("link", [{"n": "5"}, {"view": "tags"}, {"line": "dog bites man"}])
+def test_link_of_before_keeps_its_setting_in_every_language(link, lang):
+    """It names no language, since it was made when all defaults were English."""
+    values = {name: CONTROLS_LOCALIZED[name].parse(raw) for name, raw in link.items()}
+    expected = Localized(**values)
+    assert opened({f"t.b.{name}": raw for name, raw in link.items()}, lang) == expected
+
+
+@pytest.mark.parametrize("reader", ["en", "zh"])
+@pytest.mark.parametrize("maker", ["en", "zh"])
+@pytest.mark.parametrize("params", MOVED)
+def test_link_made_in_one_language_has_the_same_setting_in_another(params, maker, reader):
+    link = permalink("t.b", params, maker)
+    if not link:  # an untouched bench opens as the reader's language has it
+        assert (params, maker) == (ENGLISH, "en")
+        return
+    shown = opened(link, reader)
+    assert permalink("t.b", shown, maker) == link
+    assert applied(shown) == applied(params)
+
+
+def applied(params: Localized) -> dict[str, object]:
+    return {name: values[name] for name, _, values in active_controls(params)}
+
+
+def test_link_on_a_chinese_page_holds_what_the_reader_moved_and_the_language():
+    link = permalink("t.b", dataclasses.replace(CHINESE, n=5), "zh")
+    assert link == {"t.b.n": "5", "t.b.defaults": "zh"}
+    assert permalink("t.b", dataclasses.replace(ENGLISH, n=5), "zh") == {"t.b.n": "5"}
+    assert permalink("t.b", ENGLISH, "zh") == {"t.b.defaults": "en"}
+
+
+def test_drag_adds_a_value_to_the_link_and_changes_nothing_else():
+    for lang in ("en", "zh"):
+        for params in (ENGLISH, CHINESE):
+            dragged = permalink("t.b", params, lang) | {"t.b.n": "7"}
+            assert opened(dragged, lang) == dataclasses.replace(params, n=7)
+
+
+@pytest.mark.parametrize("told", ["fr", "", "ZH", "en ", "1"])
+def test_unknown_language_in_a_link_is_ignored(told):
+    assert opened({"t.b.defaults": told}, "zh") == CHINESE
+    assert opened({"t.b.defaults": told, "t.b.n": "5"}, "zh") == dataclasses.replace(ENGLISH, n=5)
+
+
+def test_declaration_without_translations_never_names_a_language():
+    for lang in ("en", "zh"):
+        assert permalink("t.b", dataclasses.replace(Sample(), n=50), lang) == {"t.b.n": "50"}

@@ -148,6 +148,11 @@ def test_note_changes_with_numbers(place, row):
 # At an end of a slider, or of a text: nothing is said of what is not there.
 ENDS = (  # bench, settings, what is said, what is not
     ("one", {"temperature": 0.05}, "f of unit 5 is 1.00 at every step", "between"),
+    ("one", {}, "The network answers right at 16 of 16 steps", "follows from what was read"),
+    ("one", {"task": "adding"}, "At 6 of 11 steps the right answer follows from", "answers right"),
+    ("one", {"view": "mask"}, "pre-activation *a* is a weighted sum", "the state becomes"),
+    ("one", {"cell": "gru"}, "This GRU, a recurrent network", "LSTM"),
+    ("one", {}, "Each unit stores a number, its *state*", "Each gate"),
     ("watch", {"characters": "x"}, "c of unit 1 is 0.815 at every step", "the best of"),
     ("watch", {"kind": "latch"}, "c of unit 5 is between", "the best of"),
     ("watch", {"feature": "position"}, "of unit 253", "the best of"),
@@ -157,20 +162,21 @@ ENDS = (  # bench, settings, what is said, what is not
     ("watch", {"view": "cell"}, unbroken("0.986 · (−0.978) = 0.00168 + (−0.964) = −0.963"), "+ −"),
     ("agreement", {}, "excludes 0 from there to *airline*", "until"),
     ("agreement", {"singular": "is", "plural": "is"}, "The two words are the same", "expects"),
+    ("watch", {}, "as for a choice among 4.84 equally likely", "in the median"),
     ("watch", {}, "It rises at 82% of the steps from letter", "It falls"),
     ("watch", {"cell": "gru"}, "It falls at 88% of the steps from letter", "It rises"),
-    ("watch", {"cell": "gru"}, "does worse than the five-gram", "of the two"),
+    ("watch", {"cell": "gru"}, "knows less English than this table", "of the two"),
     ("force", {}, "with the gates held: 11.9 after", "from step"),
     ("force", {"f": 1.0, "last": 10}, "held from step 1 to step 10: 12.4 after", "1997"),
     ("force", {"gates_lstm": ()}, "No gate is held", "with the gates held"),
     ("force", {"f": 1.0, "watch.characters": "x"}, "which had no forget gate", "power"),
-    ("watch", {"view": "cell", "cell": "gru"}, unbroken("h = z h + (1 − z) n = 6")[:-1],
-     ") h + z n"),
-    ("watch", {"view": "cell", "cell": "gru", "writes": True}, unbroken("h = (1 − z) h + z n"),
-     "h = z h"),
+    ("watch", {"view": "cell", "cell": "gru"}, unbroken("hₜ = zₜ hₜ₋₁ + (1 − zₜ) nₜ = 6")[:-1],
+     ") hₜ₋₁ + zₜ nₜ"),
+    ("watch", {"view": "cell", "cell": "gru", "writes": True},
+     unbroken("hₜ = (1 − zₜ) hₜ₋₁ + zₜ nₜ"), "hₜ = zₜ hₜ₋₁"),
     ("watch", {"characters": "你"}, "underlined with dots", "They are read"),
     ("watch", {"view": "saturation", "characters": "你"}, "They are read as", "underlined"),
-    ("meaning", {"scored_on": "你"}, "They are read as", "underlined"),
+    ("meaning", {"scored_on": "你"}, "underlined with dots", "They are read"),
 )  # fmt: skip
 
 
@@ -219,6 +225,17 @@ def test_seed_control_shown_only_where_used():
         assert seed.when({"view": view}) == (view != "longer")
     item, other = (run("learn", {"view": "longer", "seed": seed}).notes for seed in (0, 7))
     assert item == other
+
+
+def test_closing_words_quote_units_that_keep_for_long():
+    lasting = run("watch", {"view": "saturation"}).notes
+    (count,) = (note for note in lasting if note.startswith("Units with a time constant above 20"))
+    shown = re.search(r"(\d+) of (\d+)\.", count).groups()
+    closing = (ASSETS / "lessons/gates/en.md").read_text("utf-8")
+    said = re.search(r"given text, (\d+) of the LSTM’s (\d+) has", closing).groups()
+    chinese = (ASSETS / "lessons/gates/zh.md").read_text("utf-8")
+    there = re.search(r"LSTM 的 (\d+) 个单元中，只有 (\d+) 个的时间常数大于 20", chinese).groups()
+    assert shown == said == there[::-1]
 
 
 def test_texts_table_quotes_cards_and_counts():

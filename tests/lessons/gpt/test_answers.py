@@ -86,6 +86,16 @@ def test_likely_note_splits_human_bits_into_entropy_and_gap(method, language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_note_speaks_of_tokens_left_only_where_some_are_cut(language, smollm2):
+    """Temperature cuts none: a sentence on what "the others had" would speak of nothing."""
+    bench = lesson.benches["scores"]
+    whole = {"temperature": 1.5, "top_p": 1.0}
+    assert "49,152" not in bench.run(whole, language, code=False).notes[0]
+    cut = bench.run({**whole, "top_p": 0.5}, language, code=False)
+    assert cut.readouts["kept"].value in cut.notes[0]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_again_answer_matches_repetition_probability(language, smollm2):
     result = repeated(DECODER, AGAIN)
     assert result.probability(12) > 0.95
@@ -116,3 +126,11 @@ def test_readings_exercise_matches_token_sum():
         assert answer == sum(range(prompt, prompt + written))
         assert answer == written * prompt + written * (written - 1) / 2
         assert answer > readings(prompt, written)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_steps_note_never_gives_a_drawn_token_no_probability(language, smollm2):
+    values = {"way": "sampled", "temperature": 1.2, "seed": 9, "step": 1}
+    visible = textbook_rows.said(lesson, "steps", values, language)
+    assert "0.0%" not in visible
+    assert "Interactive" in visible  # it has a probability below 0.05%

@@ -1,6 +1,6 @@
 """Every row and discrepancy of the texts that belongs to this lesson is live on one of its benches.
 
-As in test_transformer_rows: a bench at some values, what it says, and values at which it does not.
+As in the lesson on the Transformer: numbers that move, and what is printed.
 """
 
 from __future__ import annotations
@@ -19,82 +19,121 @@ from seqviz.lessons.framework.output import Chart, Metric
 from seqviz.lessons.gpt.generation import DOCUMENT, SENTENCE, SUMMARY
 from seqviz.lessons.gpt.lesson import lesson
 from seqviz.models import pretrained
-from tests.lessons import frozen, textbook_rows
-from tests.lessons.frozen import Row, becomes, falls, rises
+from tests.lessons.rows import Row, check, each, falls, rises
 
 OTHER = "Snow fell. Buses are late."
-ROWS = {
-    "1-37": ("cost", {"view": "training"},
-             (("18 of 19 tokens carry loss", "19 个词元中有 18 个"),
-              ("540 blocks in sequence", "依次等待的块有 540 个")),
-             {"view": "training", "document": OTHER}),
-    "1-38": ("steps", {}, ("a day that will forever be etched",),
-             {"scores.text": "Once upon a time"}),
-    "1-39": ("cost", {"view": "summary"}, (unbroken("n + m + 1 = 61"),),
-             {"view": "summary", "article": OTHER}),
-    "2-27": ("cost", {"view": "training", "begin": True},
-             (("19 of 20 tokens", "20 个词元中有 19 个"),), {"view": "training"}),
-    "4-24": ("cost", {"view": "training"}, ("7.22", "5.01"),
-             {"view": "training", "document": OTHER}),
-    "4-27": ("cost", {"view": "sizes"}, ("116,534,784", "1,557,611,200"), {"view": "time"}),
-    "4-28": ("shots", {"view": "vectors", "form": "entail"}, ("1,731",),
-             {"view": "vectors", "form": "classify"}),
-    "4-29": ("shots", {"condition": "random"}, ("−28.5", "59.8%", "88.3%"),
-             {"condition": "right"}),
-    "4-30": ("shots", {"view": "one", "instruction": "translate"}, ("translate to French, A slow",),
-             {"view": "one"}),
-    "4-31": ("cost", {"view": "sizes"}, ("254,016", "2,098,176", "12.1%"),
-             {"view": "sizes", "band": 32}),
-    "4-32": ("scores", {}, ("0.425", "33.9%"), {"seed": 3}),
-    "4-33": ("shots", {"view": "vectors"}, ("[1, 5, 768]", "5756, 514, 37773, 428, 6827"),
-             {"view": "vectors", "sentence": OTHER}),
-    "D-54": ("cost", {"view": "sizes"}, ("116,534,784",), {"view": "time"}),
-    "D-55": ("cost", {"view": "sizes"}, ("112",), {"view": "time"}),
-    "D-56": ("cost", {"view": "training"}, (("those before it", "它前面的词元"),),
-             {"view": "time"}),
-    "D-70": ("shots", {"view": "one", "layout": "chat"}, ("<|im_start|>",),
-             {"view": "one", "layout": "plain"}),
-}  # fmt: skip
-
-
 TRAINING, SUMMARY_VIEW, SIZES = ({"view": name} for name in ("training", "summary", "sizes"))
 ONE, VECTORS = {"view": "one", "amount": 0}, {"view": "vectors"}
-# The same rows as numbers that move; row 4-30: p(output | input, task) of a label.
-MOVES = {
-    "1-37": Row("cost", TRAINING, TRAINING | {"document": OTHER}, "serial", becomes(540, 210)),
-    "1-38": Row("steps", {}, {"scores.text": "Once upon a time"}, "bits", becomes(1.3237, 1.7175)),
-    "1-39": Row("cost", SUMMARY_VIEW, SUMMARY_VIEW | {"delta": "chat"}, "loss", falls),
-    "2-27": Row("cost", TRAINING, TRAINING | {"begin": True},
-                lambda facts: (facts["scored"], facts["loss"]), becomes((18, 7.224), (19, 6.743))),
-    "4-24": Row("cost", TRAINING, TRAINING | {"document": OTHER}, "loss", becomes(7.224, 9.565)),
-    "4-27": Row("cost", SIZES, SIZES | {"compared": "gpt1"}, "larger", becomes(112.1, 1498.3)),
-    "4-28": Row("shots", VECTORS | {"form": "classify"}, VECTORS | {"form": "entail"},
-                lambda facts: (facts["positions"], facts["layer"]),
-                becomes((7, 1154), (13, 1731))),
-    "4-29": Row("shots", {"condition": "right"}, {"condition": "random"}, "behind",
-                becomes(0.775, 0.5979)),
-    "4-30": Row("shots", ONE, ONE | {"instruction": "judge"},
-                lambda facts: facts["positive"] + facts["negative"], rises),
-    "4-31": Row("cost", SIZES, SIZES | {"band": 32}, "banded", becomes(254_016, 65_040)),
-    "4-32": Row("steps", {"way": "sampled"}, {"way": "sampled", "seed": 2}, "bits",
-                becomes(2.9058, 2.1795)),
-    "4-33": Row("shots", VECTORS, VECTORS | {"sentence": "Snow fell."}, "small_ids",
-                becomes("5756, 514, 37773, 428, 6827", "28974, 3214, 13")),
-}  # fmt: skip
+ROWS = {
+    "1-37": Row(
+        "cost",
+        {"view": "training"},
+        {"view": "training", "document": OTHER},
+        {"serial": (540, 210)},
+        (
+            ("18 of 19 tokens carry loss", "19 个词元中有 18 个"),
+            ("540 blocks in sequence", "依次等待的块有 540 个"),
+        ),
+    ),
+    "1-38": Row(
+        "steps",
+        {},
+        {"scores.text": "Once upon a time"},
+        {"bits": (1.3237, 1.7175)},
+        ("a day that will forever be etched",),
+    ),
+    "1-39": Row(
+        "cost",
+        SUMMARY_VIEW,
+        SUMMARY_VIEW | {"delta": "chat"},
+        {"loss": falls},
+        (unbroken("n + m + 1 = 61"),),
+    ),
+    "2-27": Row(
+        "cost",
+        {"view": "training", "begin": True},
+        {"view": "training"},
+        {"scored": (19, 18), "loss": (6.743, 7.224)},
+        (("19 of 20 tokens", "20 个词元中有 19 个"),),
+    ),
+    "4-24": Row(
+        "cost",
+        {"view": "training"},
+        {"view": "training", "document": OTHER},
+        {"loss": (7.224, 9.565)},
+        ("7.22", "5.01"),
+    ),
+    "4-27": Row(
+        "cost",
+        SIZES,
+        SIZES | {"compared": "gpt1"},
+        {"larger": (112.1, 1498.3)},
+        ("116,534,784", "1,557,611,200"),
+    ),
+    "4-28": Row(
+        "shots",
+        {"view": "vectors", "form": "entail"},
+        {"view": "vectors", "form": "classify"},
+        {"positions": (13, 7), "layer": (1731, 1154)},
+        ("1,731",),
+    ),
+    "4-29": Row(
+        "shots",
+        {"condition": "random"},
+        {"condition": "right"},
+        {"behind": (0.5979, 0.775)},
+        ("−28.5", "59.8%", "88.3%"),
+    ),
+    # p(output | input, task) of a label
+    "4-30": Row(
+        "shots",
+        ONE,
+        ONE | {"instruction": "judge"},
+        {lambda facts: facts["positive"] + facts["negative"]: rises},
+    ),
+    "4-30 words": Row(
+        "shots",
+        {"view": "one", "instruction": "translate"},
+        {"view": "one"},
+        {},
+        ("translate to French, A slow",),
+    ),
+    "4-31": Row(
+        "cost",
+        {"view": "sizes"},
+        {"view": "sizes", "band": 32},
+        {"banded": (254_016, 65_040)},
+        ("254,016", "2,098,176", "12.1%"),
+    ),
+    "4-32": Row(
+        "steps", {"way": "sampled"}, {"way": "sampled", "seed": 2}, {"bits": (2.9058, 2.1795)}
+    ),
+    "4-32 words": Row("scores", {}, {"seed": 3}, {}, ("0.425", "33.9%")),
+    "4-33": Row(
+        "shots",
+        {"view": "vectors"},
+        {"view": "vectors", "sentence": OTHER},
+        {"small_ids": ("5756, 514, 37773, 428, 6827", "28974, 3214, 13, 347, 2664, 389, 2739, 13")},
+        ("[1, 5, 768]", "5756, 514, 37773, 428, 6827"),
+    ),
+    "D-54": Row("cost", {"view": "sizes"}, {"view": "time"}, {}, ("116,534,784",)),
+    "D-55": Row("cost", {"view": "sizes"}, {"view": "time"}, {}, ("112",)),
+    "D-56": Row(
+        "cost", {"view": "training"}, {"view": "time"}, {}, (("those before it", "它前面的词元"),)
+    ),
+    "D-70": Row(
+        "shots",
+        {"view": "one", "layout": "chat"},
+        {"view": "one", "layout": "plain"},
+        {},
+        ("<|im_start|>",),
+    ),
+}
 
 
-@textbook_rows.each(ROWS)
-def test_row_is_live(row, language, smollm2):
-    textbook_rows.live(lesson, ROWS[row], language)
-
-
-@frozen.each(MOVES)
-def test_row_moves(row, smollm2):
-    frozen.check(lesson, MOVES[row])
-
-
-def test_every_row_has_number_that_moves():
-    assert set(MOVES) == {row for row in ROWS if not row.startswith("D-")}
+@each(ROWS)
+def test_row_moves(row, language, smollm2):
+    check(lesson, ROWS[row], language)
 
 
 def test_model_writes_summary_on_request(smollm2):

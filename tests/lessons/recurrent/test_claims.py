@@ -175,7 +175,8 @@ def test_prose_counts_held_out_texts_seen_in_training(language):
     texts = {item.symbols for item in learned}
     repeated = sum(item.symbols in texts for item in tested)
     caption = " ".join(
-        str(item) for item in lesson.benches["tagging"].run({}, language, code=False).items
+        str(item)
+        for item in lesson.benches["tagging"].run({"task": "spaces"}, language, code=False).items
     )
     for count in (len(learned), len(tested), repeated):
         assert f" {count:,} " in caption

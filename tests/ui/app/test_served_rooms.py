@@ -133,6 +133,7 @@ class Readers:
         assert not any(thread.is_alive() for thread in self.threads)
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(("number", "sign", "workers"), first_only(
     [(20, signal.SIGINT, "0"), (300, signal.SIGINT, "0"), (300, signal.SIGTERM, "0"),
      (300, signal.SIGINT, "1"), (300, signal.SIGTERM, "1")],
@@ -177,6 +178,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_shutdown_exits_despite_hanging_thread(sign):
     process = subprocess.Popen(

@@ -12,7 +12,13 @@ import pytest
 
 from seqviz import lessons
 from seqviz.content import catalog
-from seqviz.lessons.framework.controls import SelectSlider, Slider, controls, encoded
+from seqviz.lessons.framework.controls import (
+    SelectSlider,
+    Slider,
+    TextInput,
+    controls,
+    encoded,
+)
 from seqviz.lessons.framework.output import Note
 from seqviz.lessons.framework.output_html import note_html
 from seqviz.plotting.figure import Figure
@@ -169,6 +175,11 @@ def test_live_route_keeps_user_text_out_of_url_and_shared_cache(client, session)
     with run_context.acting_as(session, "gates", "watch"):
         source = handler.live_descriptor(bench, {bench.prefix: params}, "en", False, False)
     assert source["token"] == session.token
+    assert source["limits"] == {
+        f"{bench.prefix}.{name}": control.limit
+        for name, control in controls(type(params))
+        if isinstance(control, TextInput)
+    }
     with run_context.acting_as(session, "gates", "watch"):
         again = handler.live_descriptor(bench, {bench.prefix: params}, "en", False, False)
         changed = bench.declaration(**{text: TEXT.lower()})

@@ -222,6 +222,9 @@ def test_text_input_truncates_to_limit(name, limit):
     assert getattr(drawn(app), name) == text[:limit]
     assert links(app)[name] == text[:limit]
     assert widget(app, name).proto.max_chars == limit
+    full = Text("en")("frame.text_full", limit=limit)
+    assert full in [caption.value for caption in app.caption]
+    assert full not in [caption.value for caption in opened(source="words").caption]
     # and from a browser that does not keep to the limit of its field
     assert getattr(drawn(move(opened(source="words"), **{name: text})), name) == text[:limit]
 

@@ -6,6 +6,8 @@ import ctypes
 import os
 import subprocess
 import sys
+from functools import partial
+from itertools import product
 
 import pytest
 
@@ -58,7 +60,7 @@ def prepared(script: str = SCRIPT, **settings: str) -> list[str]:
     plain = {key: value for key, value in os.environ.items() if key not in names}
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ASSETS.parent, capture_output=True, text=True,
-        timeout=60, env={**plain, "PYTHONPATH": str(ASSETS.parent), **settings},
+        timeout=150, env={**plain, "PYTHONPATH": str(ASSETS.parent), **settings},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
@@ -149,6 +151,26 @@ def test_preload_imports_lessons_then_libraries(monkeypatch):
     assert waited == [
         (startup.ARRIVING_SECONDS, 2), *[(1.0, there)] * 2, (startup.READING_SECONDS, there),
     ]  # fmt: skip
+
+
+def test_preload_calls_what_lessons_declare_after_the_libraries(monkeypatch):
+    from seqviz.lessons.language_models.lesson import lesson
+
+    called, loaded = [], []
+
+    async def sleep(seconds: float) -> None:
+        pass
+
+    monkeypatch.setattr(startup.importlib, "import_module", loaded.append)
+    monkeypatch.setattr(startup.asyncio, "sleep", sleep)
+    monkeypatch.setattr(startup.search_index, "rows", lambda lang: None)
+    monkeypatch.setattr(lesson, "warm_up", tuple(
+        partial(lambda *kind: called.append((kind, loaded[-1])), *function.args)
+        for function in lesson.warm_up
+    ))  # fmt: skip
+    run_async(startup.preload_in_background(lambda: True))
+    kinds = product(("en", "zh"), ("letters", "words"))
+    assert called == [(kind, "torch") for kind in kinds]
 
 
 IMPORTS = """

@@ -46,6 +46,27 @@ def shared(url: str) -> None:
     link_and_code(Text("en"), url)
 
 
+def invited(url: str) -> None:
+    from seqviz.core.i18n import Text
+    from seqviz.ui.page.classroom_panel import invitation
+
+    invitation(Text("en"), "AAAAAAAA", url)
+
+
+@pytest.mark.parametrize("own", ["10.9.8.7", None])
+def test_title_of_slides_invites_class_where_phones_can_come(monkeypatch, own):
+    monkeypatch.setattr(share_link, "_own_address", lambda: own)
+    monkeypatch.setattr(ContextProxy, "ip_address", property(lambda _: None))
+    monkeypatch.setattr(ContextProxy, "headers", property(lambda _: Headers(LOCAL)))
+    for url, expected in {
+        "http://localhost:8501/gates": own and f"{own}:8501/?room=AAAAAAAA",
+        "https://school.example/seqviz/gates": "school.example/seqviz/?room=AAAAAAAA",
+    }.items():
+        page = AppTest.from_function(invited, args=(url,)).run(timeout=30)
+        assert not page.exception
+        assert [caption.value for caption in page.caption] == ([expected] if expected else [])
+
+
 @pytest.mark.parametrize(
     ("address", "headers", "told"),
     [

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from unittest.mock import Mock
 
 import pytest
-from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.state import SessionState
 
+from seqviz.ui.streamlit_patches import batched_messages
 from testing.protocol import ProtocolClient, run_async
 
 
@@ -72,3 +77,24 @@ def test_batched_messages_reveal_two_answers(server):
 def test_batched_messages_open_next_lesson_with_nearby_bench(server):
     student = at_once(server, (near, ""), (onward, "next"))
     assert "tx.lazy" in student.widgets
+
+
+@pytest.mark.parametrize(
+    ("events", "is_automatic"),
+    [
+        (["ar.lazy__events"], True),
+        (["ar.lazy__events", "ar.process.debounce__events"], True),
+        (["ar.process.commit__events"], False),
+        (["ar.lazy__events", "go.next"], False),
+        ([], False),
+    ],
+)
+def test_batched_messages_without_reader_are_automatic(monkeypatch, events, is_automatic):
+    """Merged with such a one, the request of Back remains one of Back."""
+    received = []
+    monkeypatch.setattr(AppSession, "request_rerun", lambda _, state: received.append(state))
+    batched_messages.apply()
+    widgets = [WidgetState(id=name, json_trigger_value="[]") for name in events]
+    message = ClientState(widget_states=WidgetStates(widgets=widgets))
+    AppSession.request_rerun(Mock(_session_state=SessionState()), message)
+    assert [state.is_auto_rerun for state in received] == [is_automatic]

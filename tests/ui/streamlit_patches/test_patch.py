@@ -121,6 +121,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import Server
 del WebSocketsSansIOProtocol.handle_cont, Server.startup
+del session_state.SessionState.on_script_will_rerun
 del session_state.WStates.set_widget_from_proto, HttpToolsProtocol.on_body
 del memory_media_file_storage._calculate_file_id
 del app_session.AppSession._handle_clear_cache_request, app_session.AppSession.has_fragment
