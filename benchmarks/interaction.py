@@ -26,6 +26,9 @@ without one, the last menu (its clock runs from the Enter that selects an option
 the menu of the empty page. Some have few positions: the direction reverses at an end, so a value
 can occur twice, then from the shared cache. Presses of the empty page and of a bench alternate.
 
+`--phone`: a finger drags the docked slider of every figure of a lesson's core for three seconds:
+touch events of the browser, a window of 390 x 844, a processor four times slower than this one.
+
 Two more parts use no browser but students of `testing.protocol`:
 
 * `--cpu`: the server's total processor time for one slider interaction. One student moves a slider
@@ -40,7 +43,7 @@ Two more parts use no browser but students of `testing.protocol`:
   sentence.
 
 Usage: `python -m benchmarks.interaction [LESSON ...] [--presses 40] [--apart]`, `--every
-transformer`, `--cpu`, `--texts [--lesson gpt] [--students 10] [--rounds 12]`.
+transformer`, `--phone`, `--cpu`, `--texts [--lesson gpt] [--students 10] [--rounds 12]`.
 """
 
 from __future__ import annotations
@@ -54,7 +57,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -85,6 +88,9 @@ QUIET_MS = 300  # time without a script run until the page counts as idle
 PATIENCE_MS = 20_000
 DRAG_MS = 3000
 FAR = (0.1, 0.8, 0.2, 0.9, 0.3, 0.7)  # positions on a slider, each far from the previous one
+
+LAPTOP = {"viewport": {"width": 1280, "height": 800}}
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 # `arm` starts one measurement, `done` resolves to [milliseconds to the change, to the settled].
 PROBE = f"""() => {{
@@ -431,7 +437,9 @@ def ends(page: Page, slider: str) -> tuple[float, float, float]:
     return low, high, step
 
 
-def open_page(browser: Browser, url: str, key: str, chart: str) -> Subject:
+def open_page(
+    browser: Browser, url: str, key: str, chart: str, device: Mapping[str, Any] = LAPTOP
+) -> Subject:
     """Open a page under measurement.
 
     Args:
@@ -439,8 +447,9 @@ def open_page(browser: Browser, url: str, key: str, chart: str) -> Subject:
         url: URL of the page.
         key: key of a slider or a menu.
         chart: what it changes.
+        device: options of the browser's context.
     """
-    page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    page = browser.new_context(**device).new_page()
     page.goto(url)
     page.locator("h1, input[type=range]").first.wait_for(state="attached")
     draw_whole(page)
@@ -600,6 +609,80 @@ def measure_benches(slug: str, presses: int) -> None:
     report.finish(is_broken=bool(broken))
 
 
+# --- drags on a phone ----------------------------------------------------------------------------
+
+SLOWER = 4  # times that the phone's processor takes
+MIN_PER_S, MIN_PER_S_NETWORK = 20.0, 8.0  # goals; the second for a figure of MiniLM or SmolLM2
+NETWORKS = ("attention", "bert_accuracy")  # lessons whose figures are passes of such a network
+TO_AND_FRO_S = 3.0
+DRAWN = """([bench, key, since]) => globalThis.seqvizLiveBench(bench).frames
+  .filter(({ at }) => at >= since).map(({ values }) => Number(values[key]))"""
+DOCK = """(input) => {
+  const { left, right, top, bottom } = input.getBoundingClientRect();
+  const above = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+  return above === input && top > innerHeight / 2;
+}"""  # whether the slider is at the lower edge of the window, and nothing on it
+
+
+def drag_on_phone(browser: Browser, url: str, bench: Bench, name: str) -> float:
+    """Return the figures per second while a finger drags the docked slider to and fro.
+
+    Raises:
+        RuntimeError: the slider is not docked.
+    """
+    key, chart = f"{bench.prefix}.{name}", f"{bench.prefix}.figure"
+    subject = open_page(browser, f"{url}/{bench.lesson.slug}", key, chart, PHONE)
+    page, slider = subject.page, subject.page.locator(subject.slider)
+    page.locator(css_class(chart)).evaluate("(figure) => figure.scrollIntoView()")
+    page.evaluate("seqviz.idle()")
+    if not slider.evaluate(DOCK):
+        raise RuntimeError("the slider is not docked")
+    tools, box = page.context.new_cdp_session(page), slider.bounding_box()
+    assert box is not None
+    tools.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+
+    def touch(kind: str, share: float) -> None:
+        point = {"x": box["x"] + share * box["width"], "y": box["y"] + box["height"] / 2}
+        points = [] if kind == "touchEnd" else [point]
+        tools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    started, seconds = time.monotonic(), 0.0
+    since = page.evaluate("performance.now()")
+    touch("touchStart", 0.1)
+    while seconds < DRAG_MS / 1000:
+        touch("touchMove", 0.5 - 0.4 * math.cos(2 * math.pi * seconds / TO_AND_FRO_S))
+        time.sleep(1 / 60)
+        seconds = time.monotonic() - started
+    drawn = page.evaluate(DRAWN, [bench.prefix, key, since])
+    touch("touchEnd", 0.0)
+    page.context.close()
+    return changes(drawn) / seconds
+
+
+def measure_phone(chosen: Sequence[catalog.LessonRecord]) -> None:
+    """Measure drags of the docked sliders."""
+    broken = dict[str, str]()
+    others, networks = dict[str, dict[str, float]](), dict[str, dict[str, float]]()
+    report = Report("phone", slower=SLOWER, others=others, networks=networks)
+    with serve(environment=MODELS) as app, chromium() as browser:
+        for record in chosen:
+            lesson = getattr(lessons, record.slug).lesson
+            for bench in (lesson.benches[name] for name in lesson.core or lesson.benches):
+                docked = moved(bench)
+                if docked is None or isinstance(docked[1], Choice):
+                    continue
+                name = f"{record.slug} {bench.name}"
+                with noted(broken, name, f"{bench.prefix}.{docked[0]}"):
+                    per_s = round(drag_on_phone(browser, app.url, bench, docked[0]), 1)
+                    report.row(name, per_s=per_s)
+                    if record.slug in NETWORKS:
+                        networks[name] = {"network_per_s": per_s}
+                    else:
+                        others[name] = {"per_s": per_s}
+    goals = {"per_s": MIN_PER_S, "network_per_s": MIN_PER_S_NETWORK}
+    report.finish(at_least=goals, is_broken=bool(broken))
+
+
 # --- processor time of a press --------------------------------------------------------------------
 
 CPU_GOALS = {"picture": 5.0, "press": 12.0}  # milliseconds
@@ -750,6 +833,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         lessons={"nargs": "*", "metavar": "LESSON", "help": "slugs of lessons; default: all"},
         presses=(0, "measured presses of a page (40), a slider (--cpu: 50), a bench (--every: 6)"),
         apart=(False, "run browser and server on one core each"),
+        phone=(False, "measure drags on a phone"),
         every={"choices": registered, "help": "measure each bench of this lesson"},
         cpu=(False, "measure the processor time of interactions"),
         texts=(False, "measure concurrent fresh sentences"),
@@ -759,6 +843,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     if given.texts:
         measure_texts(given.lesson, given.students, given.rounds)
+    elif given.phone:
+        measure_phone([registered[slug] for slug in given.lessons or registered])
     elif given.cpu:
         measure_cpu(given.presses or 50)
     elif given.every:

@@ -92,10 +92,16 @@ def unpromised(page: str) -> list[str]:
 
 def _settings(link: str) -> Iterator[str]:
     """Yield the values of all controls of a linked bench, as in a permalink."""
-    bench, values, _ = setting(link)
+    bench, values, language = setting(link)
     for position in (*bench.after, bench.name):
-        for name, control in controls.controls(bench.lesson.benches[position].declaration):
-            key = name if position == bench.name else f"{position}.{name}"
+        declaration = bench.lesson.benches[position].declaration
+        start = "" if position == bench.name else f"{position}."
+        own = {
+            key.removeprefix(start): item for key, item in values.items() if key.startswith(start)
+        }
+        relative = controls.defaults_language(declaration, own, language)
+        for name, control in controls.controls(declaration, relative):
+            key = f"{start}{name}"
             yield controls.encoded(values.get(key, control.default))
 
 
@@ -136,7 +142,7 @@ def setting(link: str) -> tuple[Bench, dict[str, Any], str]:
     for position, request in values.items():
         visible = controls.parse_params(lesson.benches[position].declaration, request)
         for name, value in request.items():
-            if getattr(visible, name) != value:
+            if name != controls.DEFAULTS and getattr(visible, name) != value:
                 raise ValueError(f"{link}: {name} = {value} does not apply here.")
     own = values.pop(bench.name, {})
     others = {f"{value}.{name}": v for value, query in values.items() for name, v in query.items()}
@@ -145,6 +151,8 @@ def setting(link: str) -> tuple[Bench, dict[str, Any], str]:
 
 def _clean(bench: Bench, name: str, raw: str, link: str) -> Any:
     """Return a value of a link, which its control must accept unchanged and which is no default."""
+    if name == controls.DEFAULTS and raw in controls.languages(bench.declaration):
+        return raw
     declared = dict(controls.controls(bench.declaration))
     try:
         value = declared[name].parse(raw)

@@ -36,6 +36,7 @@ MODEL = "minilm"
 SECOND = ("lac", "smollm2")
 MOST = 60_000_000  # bytes of each archive
 UNUSED = {"window_words"}  # networks that no bench shows yet
+PAGES = Path("seqviz", "ui")  # needs Streamlit, which no row uses
 _STEP = 0.75  # step of a coarse weight, in standard deviations of its row
 TAKEN = (
     "pyproject.toml", "LICENSE", "seqviz/**/*.py", "benchmarks/__init__.py",
@@ -50,8 +51,9 @@ def files() -> Iterator[Path]:
     """Yield the files of the checkout to bundle, as relative paths."""
     for pattern in TAKEN:
         for path in sorted(ROOT.glob(pattern)):
-            if path.is_file() and path.stem not in UNUSED:
-                yield path.relative_to(ROOT)
+            name = path.relative_to(ROOT)
+            if path.is_file() and path.stem not in UNUSED and not name.is_relative_to(PAGES):
+                yield name
 
 
 def half(weights: dict[str, Any]) -> dict[str, Any]:

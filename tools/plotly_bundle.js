@@ -2,6 +2,14 @@
 // components that our figures use (a third less to load than the smallest bundle there is), and
 // with the parts of a redraw one by one (`parts`), which `assets/static/bench/repaint.js` puts together.
 
+// A minus in a cell or under the pointer is the sign U+2212, as at the axes; d3 writes a hyphen. Before
+// Plotly's own modules, which keep the functions that they find here.
+const numbers = require("d3-format");
+const MINUS = "\u2212";
+const localized = numbers.formatLocale;
+numbers.formatLocale = (locale) => localized({ ...locale, minus: MINUS });
+numbers.formatDefaultLocale({ decimal: ".", thousands: ",", grouping: [3], currency: ["$", ""], minus: MINUS });
+
 require("plotly.js/build/plotcss");
 
 const registry = require("plotly.js/src/registry");

@@ -54,7 +54,7 @@ FILES = (
              "d4db9ebe6f29f5168eac45ad713f055623ac5d0dcd5ba92da23d650ae012020d"),
 )  # fmt: skip
 BUNDLE = Vendored("plotly.js@4.1.1", "tools/plotly_bundle.js", "plotly.min.js",
-                  "ad36c67f4fc8acdac88f6065859b92213095290fea82a35a63ad341702f2c92c")  # fmt: skip
+                  "90f3a42b570c0dae79832e8e38ee201418d807271e36272f2286a066bac38849")  # fmt: skip
 BUNDLER = "esbuild@0.28.2"
 BEFORE = "2026-11-01"  # dependencies are resolved as of this day
 OPTIONS = (

@@ -2,11 +2,12 @@
 
 Requires torch, numpy and, for rows that run a network, transformers and MiniLM: fetched (`python -m
 seqviz.models fetch minilm`) or unpacked from the bundle (`python -m tools.gpu_bundle`). No
-Streamlit, no network; a row without its requirements is skipped with a message. Four tables: speed
-(`speed`), agreement with the CPU in float32 (`agreement`), the app's pictures (`app_speed`), faults
-(`faults`). Their rows come in order of worth (`stages`): what the goals name, the lessons' pages,
-the app's pictures, float32, faults, and last the other precisions. No row is started when the time
-is nearly over; those left are named, and `--resume` measures them.
+Streamlit, no network; a row without its requirements is skipped with a message. Five tables: speed
+(`speed`), agreement with the CPU in float32 (`agreement`), the app's pictures (`app_speed`),
+trainings over seeds (`seeds`), faults (`faults`). Their rows come in order of worth (`stages`):
+what the goals name, the lessons' pages, the app's pictures, float32, trainings, faults, and last
+the other precisions. No row is started when the time is nearly over; those left are named, and
+`--resume` measures them.
 
 Without a GPU, the same rows run with small sizes, at most a minute, and the first line says so:
 that shows that the command works, and nothing about a GPU. With a GPU, or with `--write`, table and
@@ -39,7 +40,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from benchmarks.gpu import agreement, faults, speed
+from benchmarks.gpu import agreement, faults, seeds, speed
 from benchmarks.gpu.goals import GOALS, NOTHING, apart_in_float32, goals
 from benchmarks.gpu.machine import NO_TIME, PRECISIONS, Machine, attempt, find_model
 from benchmarks.gpu.picture import svg
@@ -49,7 +50,7 @@ from seqviz.core.i18n import duration
 from seqviz.models import device, placement
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
-TABLES = ("agreement", "speed", "app", "faults")
+TABLES = ("agreement", "speed", "app", "seeds", "faults")
 _SMALL = 45.0  # seconds in which rows may start without a GPU; the last one may take ten
 _LAST = 30.0  # seconds before the end in which no row starts
 
@@ -90,6 +91,9 @@ def to_line(result: Any) -> str:
         }
         wins = {"device wins from": result.crossover, **result.stopped}
         return f"{result.what}; {result.unit}:  {to_line(both)}  {to_line(wins)}"
+    if isinstance(result, seeds.SeedDifference):
+        apart = f"{result.same_seed:.1e} apart at one seed, {result.seeds:.1e} over seeds (sd)"
+        return f"{result.result}, {len(result.cpu)} seeds: {apart}, p = {result.p:.2f}"
     if isinstance(result, agreement.Difference):
         return f"{result.largest:.1e} {result.median:.0e} {100 * result.printed:.0f}%"
     if dataclasses.is_dataclass(result):
@@ -126,6 +130,7 @@ def stages(here: Machine) -> tuple[Stage, ...]:
         Stage(
             "agreement", f"float32: {apart}", agreement.tasks(here, first), first
         ),
+        Stage("seeds", "trainings over seeds: CPU and device", seeds.tasks(here)),
         Stage("faults", "faults", faults.tasks(here)),
         Stage("agreement", f"other precisions: {apart}", agreement.tasks(here, others), others),
     )  # fmt: skip
@@ -223,6 +228,8 @@ def restored(row: Any) -> Any:
         return float(row) if row in ("nan", "inf") else row
     if "refused" in row:
         return agreement.VisibleDifference(**{key: restored(value) for key, value in row.items()})
+    if "same_seed" in row:
+        return seeds.SeedDifference(**row)
     if "printed" in row:
         return agreement.Difference(**{key: restored(value) for key, value in row.items()})
     if "extrapolated" in row:

@@ -43,7 +43,7 @@ from seqviz.core.i18n import format_value
 from seqviz.core.units import NUMBER, Unit, unit_of
 from seqviz.data.reviews import sentiment_split
 from seqviz.experiments import attention, positions
-from seqviz.experiments.attention import head_effects, head_trials
+from seqviz.experiments.attention import head_effects, head_trials, trained_layer
 from seqviz.experiments.bert_accuracy import encoding, fill, heads, importance, modes, padding
 from seqviz.experiments.bert_accuracy.direction import direction
 from seqviz.experiments.bert_accuracy.training import ClassifierTraining, Data, Progress
@@ -325,6 +325,7 @@ SUBJECTS: dict[str, Subject] = {
         )
     ),
     "MiniLM, one text": Subject(lambda *_: forward_cache.read("minilm", TEXT), _MINILM),
+    "stages of one layer": Subject(lambda *_: trained_layer.walk_layer("minilm", TEXT, 2), _MINILM),
     "stages of one head": Subject(lambda *_: attention.parts("minilm", TEXT, "", 2, 3), _MINILM),
     "two heads off": Subject(
         lambda *_: attention.ablate("minilm", TEXT, OTHER, ((0, 1), (5, 2))), _MINILM
@@ -360,11 +361,16 @@ SUBJECTS: dict[str, Subject] = {
 }
 # Functions without a row that take a device, or report as a job of the queue's device; the reasons.
 LEFT_OUT = {
+    "fill": "as fill_bundled",
+    "fill_bundled": "forwards of SmolLM2 as in greedy, and of MiniLM as in fill_in",
+    "time_sides": "processor time, of the passes of greedy and fill_in",
     "agreement_by_distance": "next words by numpy, and forwards of SmolLM2 as in greedy",
+    "bits_by_amount": "counts by numpy",
     "bits_per_character": "scores of texts by numpy, and forwards of SmolLM2 as in greedy",
-    "impossible_texts": "counts by numpy",
+    "held_out_texts": "counts by numpy",
     "copying_by_order": "counts and draws by numpy",
     "train_window": "a small network trained on the CPU, whatever the device",
+    "compare_blocks": "small networks trained on the CPU, whatever the device",
     "cbow": "a table trained by torch on the CPU, whatever the device",
     "account_capitals": "outputs of the functional forward, times rows of a table by numpy",
     "analogies": "cosines of a table by numpy",

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from benchmarks.gpu import agreement, speed
+from benchmarks.gpu import agreement, seeds, speed
 
 NOTHING = "not met: nothing was measured"
 
@@ -94,6 +94,8 @@ GOALS = (
     Goal("figures, pixels", _worst("pixels"), agreement.PIXEL, ("agreement: page: ",)),
     Goal("figures, share of other words", _worst("words"), 0.0, ("agreement: page: ",)),
     Goal("exercises refused", _worst("refused"), 0.0, ("agreement: page: ",)),
+    Goal("trainings over seeds, smallest p", lambda result: seeds.smallest_p(result["seeds"]),
+         seeds.P_VALUE, ("seeds: ",), True),
 )  # fmt: skip
 
 
@@ -115,6 +117,10 @@ def goals(result: dict[str, dict[str, Any]]) -> Iterator[tuple[str, float, float
         value, failed = goal.value(result), []
         if goal.rows[0] == "agreement: page: ":
             failed = of_pages
+        elif goal.rows[0] == "seeds: ":
+            failed = [
+                name for name, row in result["seeds"].items() if str(row).startswith("failed")
+            ]
         elif goal.rows[0] == "agreement: ":
             failed = [name for name in wrong if not name.startswith("page: ")]
         is_met = value >= goal.limit if goal.at_least else value <= goal.limit
