@@ -16,6 +16,18 @@ from tests.browser.lesson_page import LessonPage, Visitors, visitors
 
 SHOWN = ".seqviz-room"
 FIGURE, PHI = "ar.process", "ar.process.phi"
+# Nothing that students have sent is left, as it is where a test has failed.
+CLEARED = """async () => {
+    const { room } = document.querySelector(".seqviz-room").chip;
+    if (room.state?.sent?.length) await room.send({ kind: "order", sent: [] });
+    for (;;) {
+        const first = room.state?.pending?.first;
+        if (!first) return;
+        await room.send({ kind: "discard", number: first.number });
+        while (room.state.pending.first?.number === first.number)
+            await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+}"""
 TOP = "document.querySelector('[data-testid=stMain]').scrollTo(0, 0)"
 
 
@@ -39,6 +51,7 @@ class Room:
         for name in ("Go on", "All figures"):  # held where a test has failed
             for button in teacher.locator(SHOWN).get_by_role("button", name=name).all():
                 button.click()
+        teacher.evaluate(CLEARED)
         for _ in student.locator("[data-seqviz-sheet]").all():  # of a question that was revealed
             student.keyboard.press("Escape")
         self.teacher.heard(FIGURE)

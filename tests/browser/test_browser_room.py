@@ -604,8 +604,8 @@ def test_shared_text_is_hidden_from_projector_until_approved(room, author):
     teacher, other = room.teacher, room.student
     chips = [item.page.locator(SHOWN) for item in (teacher, author, other)]
     visible, send = chips[0], author.page.locator(SHOWN).get_by_role("button", name="提交文字")
-    author.page.locator(".st-key-bench-watch").evaluate("one => one.scrollIntoView()")
-    field = author.page.locator(".st-key-ga-watch-characters input")
+    author.page.mouse.wheel(0, 1)  # one who scrolls is no longer held at the teacher's figure
+    field = author.by_key("ga.watch.characters").locator("input")
     field.fill("The teacher is <b>")
     send.click()
     expect(chips[1]).to_contain_text("已提交")
@@ -636,8 +636,7 @@ def test_shared_text_is_hidden_from_projector_until_approved(room, author):
     expect(visible.locator("bdi")).to_have_text(HARMLESS)
     visible.get_by_role("button", name="Use", exact=True).click()
     for entry in (teacher, other):  # who follows has it, too
-        taken = entry.page.locator(".st-key-ga-watch-characters input")
-        taken.wait_for()  # the figure is drawn when it is looked at
+        taken = entry.by_key("ga.watch.characters").locator("input")
         expect(taken).to_have_value(HARMLESS)
         assert entry.page.title() != "hurt"
         assert entry.page.locator("img[src=x]").count() == 0
@@ -664,8 +663,8 @@ def test_shared_text_is_hidden_from_projector_until_approved(room, author):
 @pytest.mark.nightly
 def test_sent_state_shows_its_text_only_on_request(room, gates):
     teacher, author = room.teacher, room.student
-    author.page.locator(".st-key-bench-watch").evaluate("one => one.scrollIntoView()")
-    field = author.page.locator(".st-key-ga-watch-characters input")
+    author.page.mouse.wheel(0, 1)  # one who scrolls is no longer held at the teacher's figure
+    field = author.by_key("ga.watch.characters").locator("input")
     field.fill("Idiots")
     field.press("Enter")
     expect(author.page).to_have_url(re.compile("Idiots"))

@@ -618,6 +618,7 @@ class RoomChip {
     const nReached = Object.values(state.goals ?? {}).reduce((sum, count) => sum + count, 0);
     const goals = nReached ? [{ text: interpolate(words.reached, { count: nReached }) }] : [];
     const sent = state.sent ?? [];
+    if (!sent.length) this.isListOpen = false; // what is sent next does not open it on the projector
     const toggle = () => {
       this.isListOpen = !this.isListOpen;
       this.refresh();
