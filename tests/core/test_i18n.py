@@ -397,7 +397,7 @@ def test_catalogue_has_every_key_of_page(slug):
     existing = catalogue("en")
     observed = set()
     for function, name, given in calls(
-        tree, {"note", "hint", "MessageError", "question", "exercise", "prose", "bench"}
+        tree, {"note", "notice", "hint", "MessageError", "question", "exercise", "prose", "bench"}
     ):
         observed.add(function)
         if function == "question":
@@ -412,10 +412,8 @@ def test_catalogue_has_every_key_of_page(slug):
         elif function == "bench":
             assert f"{slug}.bench.{name}" in existing, name
         else:
-            key = lesson_key(
-                f"{function.removesuffix('Error').replace('Message', 'problem').lower()}.{name}",
-                slug,
-            )
+            group = {"notice": "note", "MessageError": "problem"}.get(function, function)
+            key = lesson_key(f"{group}.{name}", slug)
             assert key is not None, (function, name)
             assert wanted(key) <= given, (function, name, wanted(key) - given)
     # Notes are often named at run time: the pages' own tests see those.
@@ -451,7 +449,7 @@ def test_catalogue_has_keys_completed_at_run_time(slug):
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
-            and node.func.attr in {"note", "metric", "hint"}
+            and node.func.attr in {"note", "notice", "metric", "hint"}
             and node.args
             and isinstance(node.args[0], ast.JoinedStr)
         ):
@@ -460,7 +458,8 @@ def test_catalogue_has_keys_completed_at_run_time(slug):
                 for part in node.args[0].values
             )
             end = r"\.label" if node.func.attr == "metric" else ""
-            pattern = re.compile(rf"{slug}\.{node.func.attr}\.{''.join(parts)}{end}")
+            group = node.func.attr.replace("notice", "note")
+            pattern = re.compile(rf"{slug}\.{group}\.{''.join(parts)}{end}")
             results = [key for key in catalogue("en") if pattern.fullmatch(key)]
             assert len(results) > 1, ast.unparse(node)
 

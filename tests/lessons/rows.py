@@ -115,10 +115,13 @@ class RecordingHost(LocalHost):
         return RenderedFigure(None, (), "")
 
 
+_RECORDED = ("derive", "shipped", "note", "notice", "metric", "rows")
+
+
 def run(lesson: Lesson, bench: str, values: Values, host: RecordingHost) -> Quantities:
     """Return the quantities of a run; those until then where a frozen run cannot go on."""
     quantities: Quantities = {}
-    real = {name: getattr(Show, name) for name in ("derive", "shipped", "note", "metric", "rows")}
+    real = {name: getattr(Show, name) for name in _RECORDED}
 
     def answered(kind: str) -> Any:
         def called(show: Show, function: Any, /, *args: Any, **keywords: Any) -> Any:
@@ -127,9 +130,12 @@ def run(lesson: Lesson, bench: str, values: Values, host: RecordingHost) -> Quan
 
         return called
 
-    def note(show: Show, key: str, **values: object) -> None:
-        quantities.update({f"{key}.{name}": value for name, value in values.items()})
-        real["note"](show, key, **values)
+    def said(kind: str) -> Any:
+        def sentence(show: Show, key: str, **values: object) -> None:
+            quantities.update({f"{key}.{name}": value for name, value in values.items()})
+            real[kind](show, key, **values)
+
+        return sentence
 
     def metric(show: Show, name: str, value: Any, *args: Any, **keywords: Any) -> None:
         quantities[f"metric.{name}"] = value
@@ -142,7 +148,9 @@ def run(lesson: Lesson, bench: str, values: Values, host: RecordingHost) -> Quan
     with pytest.MonkeyPatch.context() as patch:
         for name in ("derive", "shipped"):
             patch.setattr(Show, name, answered(name))
-        for replacement in (note, metric, rows):
+        for name in ("note", "notice"):
+            patch.setattr(Show, name, said(name))
+        for replacement in (metric, rows):
             patch.setattr(Show, replacement.__name__, replacement)
         with suppress(*_MISSING if host.is_frozen else ()):
             quantities |= lesson.benches[bench].run(values, host=host, code=False).facts

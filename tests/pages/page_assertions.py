@@ -6,12 +6,13 @@ import json
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
 from seqviz.lessons.framework import controls
+from seqviz.lessons.framework.arrangement import arrange
 from seqviz.lessons.framework.host import LocalHost, TrainingResult
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.framework.output import (
@@ -158,7 +159,7 @@ def shows(page: Any, name: str, output: Output) -> None:
     messages = [element.value for kind in kinds for element in position.get(kind)]
     messages += [element.proto.body for element in position.get("html")]
     noted = {note_html(item) if isinstance(item, Target) else item.sentence
-             for item in output.of(Note)}  # fmt: skip
+             for item in chain(*arrange(output.items)) if isinstance(item, Note)}  # fmt: skip
     noted |= {item.html for item in output.of(EquationLine)}
     assert noted <= set(messages)
     if output.of(ClientComponent):  # the browser draws it, from numbers and words

@@ -265,10 +265,10 @@ export class Chart {
   // The view through which `live.js` paints its responses.
   createView(prefix) {
     const place = () => this.host.closest('[class*="st-key-bench-"]') ?? document;
-    const readouts = () => document.querySelector(`.${cssClass(prefix)}-readouts`);
+    const readouts = () => document.querySelectorAll(`.${cssClass(prefix)}-readouts, .${cssClass(prefix)}-details`);
     const notes = () => place().querySelectorAll(`.${cssClass(prefix)}-equation, [class*="${cssClass(prefix)}-notes-"]`);
     const badge = () => document.querySelector(`.${cssClass(prefix)}-footer > :has(.stMarkdownBadge)`);
-    const restoreAll = () => [readouts(), ...notes(), badge()].forEach(restore);
+    const restoreAll = () => [...readouts(), ...notes(), badge()].forEach(restore);
     const paint = (answer, isDragging) => {
       const { figure, alt, readouts: newReadouts, notes: sentences, badge: badgeText } = unpack(answer);
       this.show(figure, alt, isDragging);

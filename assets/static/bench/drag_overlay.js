@@ -36,8 +36,8 @@ function write(element, text) {
 
 // readouts: [{ value, caption }] in page order. A different number of them waits for the page. Only changed
 // parts are copied: label and help keep working.
-export function updateReadouts(element, readouts) {
-  const metrics = element?.querySelectorAll("[data-testid=stMetric]") ?? [];
+export function updateReadouts(elements, readouts) {
+  const metrics = [...elements].flatMap((element) => [...element.querySelectorAll("[data-testid=stMetric]")]);
   if (metrics.length !== readouts.length) return;
   metrics.forEach((metric, index) => {
     write(overlayFirstChild(metric.querySelector("[data-testid=stMetricValue]")), readouts[index].value);

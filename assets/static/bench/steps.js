@@ -8,7 +8,7 @@ import { COMMIT_TIMEOUT_MS, liveBench, sameValue } from "./live.js";
 import { createElement } from "../components/slider.js";
 import { controlElement } from "./equation.js";
 import { lightUp, ring } from "./step_lights.js";
-import { goTo, PHONE } from "./viewport.js";
+import { figureOf, goTo, PHONE } from "./viewport.js";
 
 const MOVE_MS = 500;
 const RING_MS = 4000;
@@ -103,8 +103,8 @@ class Steps {
   }
 
   // Bring the chips and the figure below them into sight; on a phone the figure stays in sight by itself.
-  showFigure() {
-    const figure = this.host.closest('[class*="st-key-bench-"]')?.querySelector('[class*="-figure"]:has(.seqviz-chart)');
+  bringIntoSight() {
+    const figure = figureOf(this.host);
     if (!figure || PHONE.matches) return;
     // At once, because only frames in sight are drawn.
     if (figure.getBoundingClientRect().bottom > window.innerHeight) goTo(this.host, { block: "start", behavior: "instant" });
@@ -113,7 +113,7 @@ class Steps {
   // Take a step.
   async run(number) {
     const { settings, named } = this.data.steps[number - 1];
-    this.showFigure();
+    this.bringIntoSight();
     const moves = [], others = [];
     for (const [key, text] of Object.entries(settings)) {
       const slider = this.bench.controls.get(key)?.slider;

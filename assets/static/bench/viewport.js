@@ -45,9 +45,13 @@ export function goTo(element, options) {
   element?.scrollIntoView(options);
 }
 
+// The figure with a chart of the bench that an element belongs to; null where there is none.
+export const figureOf = (element) =>
+  element?.closest('[class*="st-key-bench-"]')?.querySelector('[class*="-figure"]:has(.seqviz-chart)') ?? null;
+
 // Bring the figure of a bench into sight: the question above it may fill the window.
 export function showFigure(bench) {
-  goTo(bench?.querySelector('[class*="-figure"]') ?? bench, { block: "center", behavior: "smooth" });
+  goTo(figureOf(bench) ?? bench, { block: "center", behavior: "smooth" });
 }
 
 export const PHONE = window.matchMedia("(max-width: 640px)"); // as in ui/render/css.py

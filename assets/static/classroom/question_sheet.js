@@ -1,7 +1,7 @@
 // Question of a teacher as a sheet over the page of a follower. It keeps its place in the page;
 // only its position on the screen changes, so nothing of it is created twice.
 
-import { goTo, PHONE } from "../bench/viewport.js";
+import { figureOf, goTo, PHONE } from "../bench/viewport.js";
 import { createElement } from "../components/slider.js";
 
 const MARK = "data-seqviz-sheet"; // a name that the page's own scripts do not take away
@@ -55,7 +55,7 @@ export class Sheet {
       for (const name of Object.keys(attributes)) host.removeAttribute(name);
       host.parentElement?.style.removeProperty("min-height");
     };
-    const figure = host.closest('[class*="st-key-bench-"]')?.querySelector('[class*="-figure"]:has(.seqviz-chart)');
+    const figure = figureOf(host);
     if (figure && PHONE.matches) goTo(figure, { block: "start" }); // above the sheet
     this.focus();
   }

@@ -167,7 +167,7 @@ function fitSlide(target) {
     bench.scrollIntoView({ block: "start" });
 }
 
-// What a lesson says about a bench and a slide leaves out: what stands before it, its sentences, and what follows.
+// What a lesson says about a bench and a slide leaves out: what stands before it, its sentences, and what is folded below it.
 function notesOf(bench) {
   const wrapper = bench.parentElement, parts = [...wrapper.parentElement.children], at = parts.indexOf(wrapper);
   const isBench = (part) => part.querySelector(BENCH) !== null;
@@ -176,7 +176,7 @@ function notesOf(bench) {
   const prose = (items) => items.flatMap((item) => [...item.querySelectorAll(`:scope > .stMarkdown:not(:has(${CAPTION}))`)]);
   const sentences = [...bench.querySelectorAll('[class*="-notes-"] .stMarkdown')];
   const folded = after.filter((item) => item.matches('[class*="st-key-more-"]'));
-  return [...prose(before), ...sentences, ...folded.flatMap((item) => [...item.querySelectorAll(".stMarkdown")]), ...prose(after)];
+  return [...prose(before), ...sentences, ...folded.flatMap((item) => [...item.querySelectorAll(".stMarkdown")])];
 }
 
 // What lies over the page.

@@ -131,10 +131,12 @@ export class ClientRenderer {
     const { notes, notes_before, targets, filters, goal, joined, equation } = this.data;
     const names = result.stages.map(({ name }) => escapeHtml(filters[name])).join(joined);
     const values = { ...texts, filters: names, token: escapeHtml(piece), before: number(this.entropy) };
-    const sentence = interpolate(notes[names ? (result.cut ? "scores" : "scores_kept") : "scores_none"], values) + this.orderNote(result, settings);
+    const [first, rest] = notes[names ? (result.cut ? "scores" : "scores_kept") : "scores_none"];
+    const folded = (rest ? interpolate(rest, values) : "") + this.orderNote(result, settings);
     const reached = result.kept <= goal[0] && result.entropy > goal[1];
     const equations = equation ? [interpolate(equation, settings)] : [];
-    return [...Array(notes_before).fill(null), ...equations, sentence, interpolate(targets[Number(reached)], texts)];
+    const target = interpolate(targets[Number(reached)], texts);
+    return [...Array(notes_before).fill(null), ...equations, interpolate(first, values), target, ...(folded ? [folded] : [])];
   }
 
   // Largest difference of a probability from the usual order of filters, where another is chosen.
@@ -142,7 +144,7 @@ export class ClientRenderer {
     if (settings.order === ORDER.join("+")) return "";
     const usual = this.filter(numbers({ ...settings, order: ORDER.join("+") }), settings);
     const distance = result.chances.reduce((max, p, token) => Math.max(max, Math.abs(p - usual.chances[token])), 0);
-    const { order, order_same } = this.data.notes;
+    const { order: [order], order_same: [order_same] } = this.data.notes;
     const values = { apart: percent(distance), kept: count(usual.kept), entropy: number(usual.entropy) };
     return interpolate(distance > this.data.rounding ? order : order_same, values);
   }

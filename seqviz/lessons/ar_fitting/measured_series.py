@@ -48,7 +48,7 @@ def own_column(show: Show) -> tuple[Series, str] | None:
     for remark in upload.remarks(table, name):
         if remark.code == "newest_first":
             values, code = values[::-1], f"{code}[::-1]"
-        show.note(f"own_{remark.code}", **remark.details)
+        show.notice(f"own_{remark.code}", **remark.details)
     show.trace.define("values", code, values, upload.column, upload.parse)
     return values, escape(short(name))
 

@@ -31,7 +31,7 @@ def compare_walks(
         apart = show.derive(walkthrough.cut_apart, walk, p.part, name="apart")
         show.note("joined", heads=walk.heads, joined=walk.heads * walk.d_k, apart=apart)
     if p.scale == "d" and walk.d_k == walkthrough.D:
-        show.note("same_root", d=walkthrough.D)
+        show.notice("same_root", d=walkthrough.D)
     elif p.scale == "d":
         row = p.query - 1
         by_d_k = show.run(walkthrough.walk, name="by_d_k", **{**settings, "scale": "d_k"})
@@ -49,9 +49,9 @@ def say_what_was_read(read_text: ReadText, show: Show) -> None:
     show.caption(f"{tokens} {pairs}" + (f" … +{more}" if more > 0 else ""))
     show.unknown_tokens(read_text.unknown, read_text.n_text_tokens)
     if read_text.left_out:
-        show.note("cut", limit=texts.MAX_TEXT_TOKENS, left=read_text.left_out)
+        show.notice("cut", limit=texts.MAX_TEXT_TOKENS, left=read_text.left_out)
     if read_text.note:
-        show.note(read_text.note)
+        show.notice(read_text.note)
 
 
 def draw_passage(attention_map: AttentionMap, query: int, show: Show) -> None:

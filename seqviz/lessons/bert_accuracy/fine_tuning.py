@@ -133,7 +133,7 @@ def tune(p: TuneParams, show: Show) -> None:
         p.model, p.regime, p.feature, p.sentences, p.epochs, rate, p.head_rate, p.layers, p.rank,
         runs=p.runs,
     )  # fmt: skip
-    show.note("shipped_runs")
+    show.notice("shipped_runs")
     guess = show.run(systems.majority, "validation", name="guess")
     result = show.job(
         tuning.tune, settings=settings, so_far=(training_progress, settings, guess),

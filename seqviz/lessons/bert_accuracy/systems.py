@@ -104,7 +104,7 @@ def compare(p: CompareParams, show: Show) -> None:
     pair = show.run(proportions.mcnemar, *(run.right[:n] for run in runs.values()), name="pair")
     draw_pair(p, runs, pair, names, show)
     if p.first == p.second:
-        show.note("same_system")
+        show.notice("same_system")
     else:
         say_compared(names, pair, show)
     for system in dict.fromkeys(chosen.values()):

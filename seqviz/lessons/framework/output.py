@@ -131,7 +131,8 @@ class Note:
 
     Attributes:
         sentence: the text, in Markdown.
-        kind: "note", "caption" (subdued) or "hint".
+        kind: "note", "notice" (stays in sight: what the text of a reader lacks, or what a passage
+            or table below it is), "caption" (subdued) or "hint".
     """
 
     sentence: str

@@ -373,6 +373,16 @@ class Show:
         self.output.facts |= values
         self.emit(items.Note(self.words(f"note.{key}", **values)))
 
+    def notice(self, key: str, **values: object) -> None:
+        """Show a sentence that is never folded: on the reader's input, or above what it names.
+
+        Args:
+            key: key of the sentence, `note.<key>`.
+            **values: fields of the sentence.
+        """
+        self.output.facts |= values
+        self.emit(items.Note(self.words(f"note.{key}", **values), "notice"))
+
     def shared_note(self, key: str, **values: object) -> None:
         """Show a sentence under the figure from the texts that lessons share.
 
@@ -403,7 +413,8 @@ class Show:
             tokens: number of tokens of the text.
         """
         if unknown:
-            self.shared_note("reading.unknown_tokens", unknown=unknown, all=tokens)
+            words = self.words.text("reading.unknown_tokens", unknown=unknown, all=tokens)
+            self.emit(items.Note(words, "notice"))
 
     def caption(self, sentence: str) -> None:
         """Show a subdued line under the figure: the source of the data."""

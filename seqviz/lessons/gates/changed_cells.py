@@ -67,7 +67,7 @@ def force(p: ForceParams, show: Show) -> None:
     values = {clamp.gate: clamp.value for clamp in clamps}
     full = unit is None and (first, last) == (1, steps)
     if not clamps:
-        return show.note("nothing_forced")
+        return show.notice("nothing_forced")
     show.facts(forced.lengths, free, first, last, note="held")
     if full:
         say_limit(values, forced.growth, show)

@@ -140,10 +140,10 @@ def draw_passage(
 def say_what_was_cut(observed: observation.Observation, show: Show, marked: bool = False) -> None:
     """State what was not read or is unknown, `marked` where the passage marks it."""
     if observed.left_out:
-        show.note("cut", limit=len(observed.pieces), left=observed.left_out)
+        show.notice("cut", limit=len(observed.pieces), left=observed.left_out)
     if observed.unknown.any():
         existing = "unknown" if marked else "unknown_unmarked"
-        show.note(existing, count=int(observed.unknown.sum()))
+        show.notice(existing, count=int(observed.unknown.sum()))
 
 
 def say_unit(
@@ -225,11 +225,11 @@ def meaning(p: MeaningParams, show: Show) -> None:
     name = f"characters_{p.cell}"
     result = show.run(gates.search, name, p.found_on, p.scored_on, symbol, p.feature)
     show.figure(found_and_scored, result)
+    show.note(f"meaning.{result.verdict}", search=result, units=len(result.correlation))
     for name, one_text in (("first_text", result.first), ("second_text", result.second)):
-        show.note(name, symbol=symbol, unit=result.unit)
+        show.notice(name, symbol=symbol, unit=result.unit)
         draw_passage(one_text, result.unit, None, show)
     show.readouts(result, "r_found", "by_chance", "r_scored", "alone_by_chance")
-    show.note(f"meaning.{result.verdict}", search=result, units=len(result.correlation))
     for one_text in (result.first, result.second):
         say_what_was_cut(one_text, show, marked=True)
 
@@ -257,14 +257,14 @@ def agree(p: AgreementParams, show: Show) -> None:
         more = None if alike else show.words("metric.bits.more", word=likelier)
         show.readout(f"bits_{cell}", expectation.bits_at_end, name, caption=more)
     if alike:
-        return show.note("one_word")
+        return show.notice("one_word")
     show.note("agreement", first=expectation.candidates[0], second=expectation.candidates[1])
     if both is None:
-        show.note("no_pair")
+        show.notice("no_pair")
     else:
         say_effects(both, show)
     if expectation.left_out:
-        show.note("cut", limit=len(" ".join(expectation.words)), left=expectation.left_out)
+        show.notice("cut", limit=len(" ".join(expectation.words)), left=expectation.left_out)
     return None
 
 

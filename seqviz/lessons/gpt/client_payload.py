@@ -13,6 +13,7 @@ from seqviz.compute.gpt.filters import ORDER, Chain
 from seqviz.core.i18n import Placeholder
 from seqviz.experiments.gpt.continuation import next_token, pieces
 from seqviz.figures.gpt.scores import filter_name, next_token_bars
+from seqviz.lessons.framework.arrangement import first_sentence
 from seqviz.lessons.framework.controls import controls, encoded
 from seqviz.lessons.framework.lesson import ClientRenderer
 from seqviz.lessons.framework.output import Note
@@ -55,7 +56,12 @@ def scores_sent(p: Any, show: Show) -> dict[str, Any]:
         "alt": show.text("alt.next_token", **_placeholders(*_ALT)),
         "caption": show.words("metric.entropy.beside", **_placeholders("before")),
         "notes_before": before,
-        "notes": {key.removeprefix("note."): Note(show.words(key, **empty)) for key in _WORDS},
+        "notes": {
+            key.removeprefix("note."): [
+                Note(part) if part else None for part in first_sentence(show.words(key, **empty))
+            ]
+            for key in _WORDS
+        },
         "targets": [_target(reached, show) for reached in (False, True)],
         "goal": [FEW, EVEN],
         "rounding": ROUNDING,

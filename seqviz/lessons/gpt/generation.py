@@ -139,7 +139,7 @@ def likely(p: LikelyParams, show: Show) -> None:
     show.facts(result.compared, p.method, note="likely", metrics=metrics, name=method)
     show.facts(result.split, note="likely.split")
     for name in ("human", p.method):
-        show.note("likely.text", who=show.option("method", name), text=result.spelled(name))
+        show.notice("likely.text", who=show.option("method", name), text=result.spelled(name))
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def rank(p: LadderParams, show: Show) -> None:
     key = "same" if model == against else facts.variant
     show.note(f"ladder.{key}", **{**facts, **names})
     if p.measured_on == "zh":
-        show.note("ladder.chinese")
+        show.notice("ladder.chinese")
 
 
 def _amount(p: LadderParams, show: Show) -> None:
@@ -120,9 +120,9 @@ def _own(p: LadderParams, show: Show) -> None:
     show.note("ladder.own", **{**facts, "best": name_of(facts["best"], show)}, text=text)
     show.note("ladder.one_text")
     if language == "zh":
-        show.note("ladder.chinese")
+        show.notice("ladder.chinese")
     if unknown := show.derive(measured.unknown_signs, text, language, name="unknown"):
-        show.note("ladder.unknown", signs=show.words("list.and").join(unknown))
+        show.notice("ladder.unknown", signs=show.words("list.and").join(unknown))
 
 
 def _guess(p: LadderParams, show: Show) -> None:

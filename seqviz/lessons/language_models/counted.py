@@ -69,12 +69,12 @@ def product(p: ProductParams, show: Show) -> None:
             listed=listed, sentence=space.join(result.words), bits=facts["bits"],
         )  # fmt: skip
     if result.unknown:
-        show.note("product.unknown", words=show.words("list.and").join(result.unknown))
+        show.notice("product.unknown", words=show.words("list.and").join(result.unknown))
         unknown = show.derive(result.of_unknown, order, name="of_unknown")
         if unknown.variant:
             show.note("product.unknown_dearer", **unknown)
     if result.left_out:
-        show.note("product.left_out", read=len(order), left_out=result.left_out)
+        show.notice("product.left_out", read=len(order), left_out=result.left_out)
     lines = sentences(text)
     show.caption(show.words("note.product.corpus", count=len(lines), corpus=" ".join(lines)))
     own = len(lines) if p.corpus.strip() else 0  # the default corpus does not count
@@ -138,7 +138,7 @@ def counts(p: CountsParams, show: Show) -> None:
     show.note(f"counts.{key}", **facts | {"first": written([facts["first"]])}, context=read, n=p.n)
     longest = show.derive(counting.longest, p.counted, cut, p.level, name="longest")
     if longest < ORDER:
-        show.note("counts.shortened", n=longest)
+        show.notice("counts.shortened", n=longest)
     if result.context and not p.context.strip():
         show.caption(show.words("note.counts.default", context=context))
     show.note("counts.impossible", **share)
@@ -159,8 +159,8 @@ def counts(p: CountsParams, show: Show) -> None:
     ngram = (*result.context, result.symbols[chosen - 1])
     listed = show.run(counting.counted_sentences, p.counted, ngram, cut, p.level, name="sentences")
     if not listed.count:
-        return show.note("counts.not_listed", ngram=written(ngram))
-    show.note("counts.listed", ngram=written(ngram), times=listed.count, texts=listed.sentences,
+        return show.notice("counts.not_listed", ngram=written(ngram))
+    show.notice("counts.listed", ngram=written(ngram), times=listed.count, texts=listed.sentences,
               listed=len(listed.listed))  # fmt: skip
     return show.rows("counted", {"counted.text": listed.listed})
 

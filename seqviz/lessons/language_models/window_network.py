@@ -108,5 +108,5 @@ def _next(p: WindowParams, show: Show) -> None:
     if read.unknown.any():
         outside = [word for word, new in zip(read.pieces, read.unknown, strict=True) if new]
         size = len(show.derive(checkpoints.load_window, name="network").words)
-        show.note("window.unknown", count=len(outside), total=len(read.pieces), size=size,
+        show.notice("window.unknown", count=len(outside), total=len(read.pieces), size=size,
                   words=show.words("list.and").join(dict.fromkeys(outside)))  # fmt: skip

@@ -100,7 +100,7 @@ def shift_view(p: SchemesParams, show: Show) -> None:
     show.readouts(by["rotary"], turned="rounding")
     show.readouts(learned, beyond="without_row")
     if not p.shift:
-        return show.note("unshifted")
+        return show.notice("unshifted")
     rows = show.words("note.shift_rows" if learned.beyond else "note.shift_all_rows",
                       learned=learned, words=len(learned.before))  # fmt: skip
     show.note("shift", sines=by["sinusoidal"], rows=rows,

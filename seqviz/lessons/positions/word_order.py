@@ -56,7 +56,7 @@ def effect(p: EffectParams, show: Show) -> None:
         show.readout(f"moved_{scheme}", result.farthest, scheme)
     movers = result.movers("none")
     if result.strangers:
-        show.note("strangers")
+        show.notice("strangers")
     elif movers:
         show.note("causal", words=", ".join(movers))
     else:
@@ -104,7 +104,7 @@ def encoder(p: EncoderParams, show: Show) -> None:
 
 def _say_order(result: Reordered, show: Show) -> None:
     if result.pieces == result.others:
-        return show.note("same_tokens")
+        return show.notice("same_tokens")
     facts = show.derive(result.order_effect, name="order_effect")
     show.note("order_counts", **facts)
     if facts.variant:

@@ -103,5 +103,5 @@ def _terms(p: CellCostParams, show: Show) -> None:
         show.facts(result.missing, p.read_from, note="bill")
     show.facts(result.outputs, note=f"bill.{p.read_from}")
     if result.unknown.any():
-        show.note("bill.unknown", unknown=int(result.unknown.sum()), ty=len(result.pieces),
+        show.notice("bill.unknown", unknown=int(result.unknown.sum()), ty=len(result.pieces),
                   share=float(result.unknown.mean()))  # fmt: skip

@@ -55,9 +55,9 @@ def tagger(p: TaggerParams, show: Show) -> None:
     else:
         _tags(p, full, many, show)
     if full.unknown:
-        show.note("tagger.unknown", unknown=full.unknown, characters=len(full.text))
+        show.notice("tagger.unknown", unknown=full.unknown, characters=len(full.text))
     if latin := sum(item.isascii() and item.isalpha() for item in full.text):
-        show.note("tagger.latin", latin=latin, characters=len(full.text))
+        show.notice("tagger.latin", latin=latin, characters=len(full.text))
 
 
 def _sides(p: TaggerParams, tag_sequence: TagSequence, many: TagChanges, show: Show) -> None:

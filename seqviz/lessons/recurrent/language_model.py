@@ -80,7 +80,7 @@ def _read(p: WritingParams, show: Show) -> None:
         show.note("writing.words", first=float(result.bits[result.begins].mean()),
                   rest=float(result.bits[result.follows_letter].mean()))  # fmt: skip
     if result.unknown:
-        show.note("writing.unknown", read=result)
+        show.notice("writing.unknown", read=result)
 
 
 def _say_held_out(p: WritingParams, show: Show) -> None:
@@ -140,7 +140,7 @@ def _perplexity(p: WritingParams, show: Show) -> None:
     trained: TrainedTied = show.job(compare_tied, name="trained", so_far=(trained_so_far,))
     if p.tied_units not in trained.widths:
         widths = show.words("note.tagging.and").join(str(width) for width in trained.widths)
-        return show.note("writing.untrained", widths=widths)
+        return show.notice("writing.untrained", widths=widths)
     facts = show.derive(trained.compared, p.tied_units, name="perplexities")
     show.metric("perplexity_tied", facts["single"])
     show.metric("perplexity_untied", facts["double"])
@@ -187,7 +187,7 @@ def _path(p: ReadoutParams, show: Show) -> None:
         show.note("readout.whole", words=words, whole=full.verdict)
     show.facts(full.largest_step, note="readout.turn")
     if full.unknown:
-        show.note("readout.unknown", unknown=full.unknown, words=words,
+        show.notice("readout.unknown", unknown=full.unknown, words=words,
                   known=len(load(CLASSIFIER).symbols) - 1)  # fmt: skip
 
 

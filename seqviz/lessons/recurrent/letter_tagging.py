@@ -167,9 +167,9 @@ def _letters(p: TaggingParams, show: Show) -> None:
     _say_framed(p, result, show)
     show.facts(result.loss_at, letter, note="tagging")
     if result.unknown:
-        show.note("tagging.unknown", unknown=result.unknown, letters=result.n_letters)
+        show.notice("tagging.unknown", unknown=result.unknown, letters=result.n_letters)
     if len("".join(typed.split())) > MAX_SENTENCE_SIGNS:
-        show.note("tagging.longer", most=MAX_SENTENCE_SIGNS)
+        show.notice("tagging.longer", most=MAX_SENTENCE_SIGNS)
 
 
 def _say_framed(p: TaggingParams, tagged_text: TaggedText, show: Show) -> None:

@@ -102,7 +102,7 @@ def cutters(p: CuttersParams, show: Show) -> None:
             "cutters.part", first=visible[0][0] + 1, last=visible[-1][1], all=len(cuts.characters)
         )
     for gone in cutter_tools.missing():
-        show.note("cutters.missing", name=show.option("strip", gone))
+        show.notice("cutters.missing", name=show.option("strip", gone))
     bill(cuts, show)
     each = cuts.of("gpt2").tokens / len(text)
     reached = each >= COSTLY and len(text) >= FEW
@@ -131,7 +131,7 @@ def say_ids(chosen: str, cut: Tokenization, special: str, show: Show) -> None:
         key = "bare" if special == "bare" else "inserted" if token else "no_role"
         show.note(f"cutters.{key}", name=name, token=token, left_out=left_out)
     if not ids or min(ids) < -1 or max(ids) < 0:
-        return show.note("cutters.no_ids", name=show.option("strip", chosen))
+        return show.notice("cutters.no_ids", name=show.option("strip", chosen))
     some = ", ".join(str(item) if item >= 0 else "–" for item in ids[:_IDS])
     more = ", …" if len(ids) > _IDS else ""
     show.note("cutters.ids", count=len(ids), ids=f"{some}{more}",

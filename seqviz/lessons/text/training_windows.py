@@ -91,7 +91,7 @@ def _window(p: IdsParams, show: Show) -> None:
     show.figure(vocabulary_window, result)
     show.readouts(result, "matches", "neighbors", "pairs")
     if not len(result.ids):
-        return show.note("ids.none", find=p.find, size=result.size)
+        return show.notice("ids.none", find=p.find, size=result.size)
     show.note(
         "ids.found" if p.find.strip() else "ids.window", find=p.find.strip(), result=result,
         first=int(result.ids[0]), last=int(result.ids[-1]), token=result.names[0], start=p.first,
@@ -178,13 +178,13 @@ def _say_line(p: WindowsOfTextParams, token_frequencies: TokenFrequencies, show:
     retained = cleaned(line) if p.clean else line
     pieces = tokens(retained, p.counted_by)
     if not pieces:
-        return show.note("windows.nothing_left", signs=len(line))
+        return show.notice("windows.nothing_left", signs=len(line))
     strange = token_frequencies.vocabulary(p.min_freq).ids(pieces) == 0
     after = " " if p.counted_by == "word" else ""
     show.passage([piece + after for piece in pieces], strange.astype(float), signed=False,
                  title=show.words("note.windows.passage"))  # fmt: skip
     gone = len(line) - len(retained)
-    show.note("windows.line", tokens=len(pieces), unknown=int(strange.sum()), gone=gone)
+    show.notice("windows.line", tokens=len(pieces), unknown=int(strange.sum()), gone=gone)
 
 
 def _onehot(p: WindowsOfTextParams, show: Show) -> None:

@@ -162,7 +162,7 @@ def reading(p: ReadingParams, show: Show) -> None:
         same=pairs.mean("same")[-1].mean, other=pairs.mean("other")[-1].mean,
     )  # fmt: skip
     if (count := len(layers.pieces)) > 1:
-        show.note("reading.pieces", pieces=" ".join(layers.pieces), count=count)
+        show.notice("reading.pieces", pieces=" ".join(layers.pieces), count=count)
 
 
 def say_senses(p: ReadingParams, pairs: Any, show: Show) -> None:
@@ -276,12 +276,12 @@ def _say_reordered(p: NeighborsParams, result: TrainingPairs, show: Show) -> Non
     try:
         words = show.derive(in_a_row, p.reordered, name="reordered")
     except UserError:
-        return show.note("pairs_no_other")
+        return show.notice("pairs_no_other")
     other = show.derive(training_pairs, words, p.reach, p.mode, name="other")
     retained, text = result.shared(other), " ".join(words)
     show.metrics(pairs_kept=f"{retained:,}")
     if words == result.words:
-        return show.note("pairs_same_text")
+        return show.notice("pairs_same_text")
     if sorted(words) != sorted(result.words):
         return show.note("pairs_other_words", other=text, kept=retained, pairs=len(result.pairs))
     key = "kept" if retained == len(result.pairs) else "near"

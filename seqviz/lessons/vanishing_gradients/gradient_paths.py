@@ -65,7 +65,7 @@ def back(p: BackParams, show: Show) -> None:
     recursion = show.run(vanishing_gradients.recursion, small)
     show.figure(unrolled_graph, recursion, p.taken, picks=("taken", ""))
     if p.taken == 0:
-        return show.note("not_begun", last=p.steps)
+        return show.notice("not_begun", last=p.steps)
     t = p.steps - p.taken + 1
     show.note("equation", equation=recursion_step(recursion, t))
     show.note(

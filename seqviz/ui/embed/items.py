@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from seqviz.lessons.framework.arrangement import arrange
 from seqviz.lessons.framework.output import (
     Chart,
     ClientComponent,
@@ -58,18 +59,28 @@ def svg(chart: Any) -> str:
 
 def note_payload(items: Sequence[Item], output: Output, words: LessonWords) -> dict[str, Any]:
     """Return the texts above and below the figure, the metrics, and the badge."""
+    visible, folded = arrange(items)
     position = next(
-        (k for k, item in enumerate(items) if isinstance(item, Chart | ClientComponent)), len(items)
+        (k for k, item in enumerate(visible) if isinstance(item, Chart | ClientComponent)),
+        len(visible),
     )
-    figures = items[position : position + 1]
+    figures = visible[position : position + 1]
     origins = [item.provenance for item in figures if isinstance(item, Chart | ClientComponent)]
     return {
-        "over": sentences_html(items[:position]),
+        "over": sentences_html(visible[:position]),
         "readouts": readouts_html(items),
-        "under": sentences_html(items[position:]) + _moves(items, words),
+        "under": sentences_html(visible[position:]) + _fold(folded, words) + _moves(items, words),
         "themed": any(isinstance(item, ColoredText | FramedPage) for item in items),
         "origin": badge(origins[0], output, words.text) if origins else "",
     }
+
+
+def _fold(folded: Sequence[Item], words: LessonWords) -> str:
+    """Return the sentences that open with a click."""
+    if not folded:
+        return ""
+    label = escape(words.text("frame.details"))
+    return f"<details><summary>{label}</summary>{sentences_html(folded)}</details>"
 
 
 def _moves(items: Sequence[Item], words: LessonWords) -> str:

@@ -12,6 +12,7 @@ import streamlit as st
 
 from seqviz.core.i18n import Text, escape_markdown
 from seqviz.lessons.framework import output as items
+from seqviz.lessons.framework.arrangement import Arrangement
 from seqviz.lessons.framework.output_html import hidden_html, note_html
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.plotting.figure import Figure
@@ -58,7 +59,10 @@ class BenchView:
         displayed: the item of the figure, with its provenance.
         saying: container of the next sentence.
         n_sentences: number of such containers.
-        folded_metrics: container of the metrics after the first `MAX_METRICS`.
+        arrangement: decides which sentences are folded.
+        details: row of the fold.
+        fold: the fold in it, for further sentences and for metrics after the first `MAX_METRICS`.
+        folded_sentences: their container.
         n_metrics: number of metrics.
     """
 
@@ -75,7 +79,10 @@ class BenchView:
     displayed: items.Chart | items.ClientComponent | None = None
     saying: Any = None
     n_sentences: int = 0
-    folded_metrics: Any = None
+    arrangement: Arrangement = field(default_factory=Arrangement)
+    details: Any = None
+    fold: Any = None
+    folded_sentences: Any = None
     n_metrics: int = 0
 
     @property
@@ -85,20 +92,28 @@ class BenchView:
 
     def emit(self, item: items.Item) -> None:
         """Render an item where it belongs."""
-        if not isinstance(item, items.Metric | items.Note | items.ColoredText | items.EquationLine):
-            self.saying = None
-        with self._metrics() if isinstance(item, items.Metric) else self.stage:
-            self._put(item)
+        visible, folded = self.arrangement.split(item)
+        if isinstance(visible, items.Metric):
+            self.n_metrics += 1
+            with self.readouts if self.n_metrics <= MAX_METRICS else self._folded():
+                self._put(visible)
+        elif visible is not None:
+            if not isinstance(visible, items.Note | items.ColoredText | items.EquationLine):
+                self.saying = None
+            with self.stage:
+                self._put(visible)
+        if folded is not None:
+            if self.folded_sentences is None:
+                self.folded_sentences = self._folded().container(key=f"{self.prefix}.notes.folded")
+            with self.folded_sentences:
+                self._sentence(folded)
 
-    def _metrics(self) -> Any:
-        """Return the container of the next metric: the row, then a fold in it."""
-        self.n_metrics += 1
-        if self.n_metrics <= MAX_METRICS:
-            return self.readouts
-        if self.folded_metrics is None:
-            label, key = self.text("frame.more_numbers"), f"{self.prefix}.more-numbers"
-            self.folded_metrics = self.readouts.expander(label, key=key)
-        return self.folded_metrics
+    def _folded(self) -> Any:
+        """Return the container of what is folded."""
+        if self.fold is None:
+            label, key = self.text("frame.details"), f"{self.prefix}.fold"
+            self.fold = self.details.expander(label, key=key)
+        return self.fold
 
     def _put(self, item: items.Item) -> None:
         match item:
@@ -189,15 +204,18 @@ class BenchView:
             self.n_sentences += 1
             self.saying = st.container(key=f"{self.prefix}.notes.{self.n_sentences}")
         with self.saying:
-            match item:
-                case items.ColoredText() | items.Target():
-                    st.html(note_html(item) or "")
-                case items.Note(kind="caption"):
-                    st.caption(item.sentence)
-                case items.Note(kind="hint"):
-                    st.info(item.sentence, icon=ICONS["hint"])
-                case items.Note():
-                    st.markdown(item.sentence)
+            self._sentence(item)
+
+    def _sentence(self, item: items.Item) -> None:
+        match item:
+            case items.ColoredText() | items.Target():
+                st.html(note_html(item) or "")
+            case items.Note(kind="caption"):
+                st.caption(item.sentence)
+            case items.Note(kind="hint"):
+                st.info(item.sentence, icon=ICONS["hint"])
+            case items.Note():
+                st.markdown(item.sentence)
 
     def _live(self, item: items.ClientComponent) -> None:
         with st.container(key=f"{self.prefix}.figure", border=False):

@@ -20,6 +20,7 @@ from seqviz.ui.page.fragments import fragment
 from seqviz.ui.quota import charging
 from seqviz.ui.render.job_state import client_id, find_job, session_id
 from seqviz.ui.runtime.result_cache import render
+from seqviz.ui.streamlit_patches.fragment_reruns import draw_page
 
 if TYPE_CHECKING:
     from seqviz.ui.page.bench_view import BenchView
@@ -69,7 +70,7 @@ def show_job(
         if job.state not in ACTIVE or not job.owners:
             if job.state == "cancelled" and job.error is not None:
                 st.session_state[refused] = job.error
-            st.rerun()
+            return draw_page()
         job.heartbeat(me)
         position = job.position
         label = (

@@ -18,6 +18,7 @@ from seqviz.models.registry import model as record_of
 from seqviz.ui.page.fragments import fragment
 from seqviz.ui.page.job_progress import ACTIVE, POLL_SECONDS, progress_row
 from seqviz.ui.render.job_state import client_id, device_of, session_id
+from seqviz.ui.streamlit_patches.fragment_reruns import draw_page
 
 if TYPE_CHECKING:
     from seqviz.ui.page.bench_view import BenchView
@@ -85,7 +86,7 @@ def _progress(view: BenchView, model: str, job: jobs.Job[str], stopped: str) -> 
 
     def poll() -> None:
         if job.state not in ACTIVE:
-            st.rerun()
+            return draw_page()
         job.heartbeat(me)
         stage = job.trail[-1] if job.trail else "load"
         size = f"{ready.size(model) / 1e6:,.0f}"

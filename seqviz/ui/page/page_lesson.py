@@ -311,6 +311,7 @@ class PageLesson:
         else:
             stage, side = st.container(), st.container()
         readouts = st.container(horizontal=True, key=f"{prefix}.readouts")
+        details = st.container(key=f"{prefix}.details")
         params = widgets.draw(
             prefix,
             declaration,
@@ -324,7 +325,7 @@ class PageLesson:
         host = PageHost(
             prefix, self.words, stage, side, readouts, declaration, self.style, others=self.values
         )
-        host.is_veiled = is_veiled
+        host.is_veiled, host.details = is_veiled, details
         host.live = None if is_veiled else self._live(bench, params, host.dark)
         show = Show(
             self.words, host, self.style, veil=bench.veil(self.style) if is_veiled else None

@@ -6,9 +6,11 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from seqviz.core.i18n import Text
+from seqviz.lessons.framework.arrangement import arrange
 from seqviz.lessons.framework.host import PendingError
 from seqviz.lessons.framework.output import (
     Chart,
@@ -66,7 +68,7 @@ def layout_signature(items: Sequence[Item]) -> str | None:
     Two runs with equal signatures differ only in what the browser has already drawn.
     """
     parts: list[tuple[object, ...]] = []
-    for item in items:
+    for item in chain(*arrange(items)):
         match item:
             case Chart() if isinstance(item.figure.chart, Figure):
                 parts.append(("chart", item.provenance.kind, item.clicks))
@@ -101,7 +103,9 @@ def serialize(output: Output, text: Text) -> LiveResponse:
             if isinstance(item, Metric)
         ],
         "notes": [
-            note_html(item) for item in items if isinstance(item, Note | ColoredText | EquationLine)
+            note_html(item)
+            for item in chain(*arrange(items))
+            if isinstance(item, Note | ColoredText | EquationLine)
         ],
         "badge": badge(charts[0].provenance, output, text),
         "layout_signature": layout_signature(items),

@@ -240,14 +240,14 @@ def test_variance_readout_matches_softmax_input():
 def test_reverse_mask_includes_own_token():
     tokens = 15
     visible = run("masks", kind="reverse").notes[0]
-    assert visible.startswith(f"{tokens * (tokens + 1) // 2} of {tokens**2} cells")
+    assert f" {tokens * (tokens + 1) // 2} of {tokens**2} cells" in visible
     assert "自己" in Text("zh")("attention.option.kind.reverse")
 
 
 def test_masks_note_ignores_rounding():
     """Padding that the model is told about moves tokens by 1e-13."""
     payload = run("masks", kind="own", pads=8)
-    assert payload.notes[0].endswith("Nothing has changed.")
+    assert payload.notes[0].startswith("Nothing has changed.")
     assert (payload.readouts["furthest"].value, payload.readouts["furthest"].caption) == ("0", None)
     assert "on_pads" in payload.readouts
     assert "on_pads" not in run("masks", kind="own").readouts

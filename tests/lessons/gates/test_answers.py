@@ -151,7 +151,7 @@ ENDS = (  # bench, settings, what is said, what is not
     ("one", {}, "The network answers right at 16 of 16 steps", "follows from what was read"),
     ("one", {"task": "adding"}, "At 6 of 11 steps the right answer follows from", "answers right"),
     ("one", {"view": "mask"}, "pre-activation *a* is a weighted sum", "the state becomes"),
-    ("one", {"cell": "gru"}, "This GRU, a recurrent network", "LSTM"),
+    ("one", {"cell": "gru"}, "this GRU names the first one", "LSTM"),
     ("one", {}, "Each unit stores a number, its *state*", "Each gate"),
     ("watch", {"characters": "x"}, "c of unit 1 is 0.815 at every step", "the best of"),
     ("watch", {"kind": "latch"}, "c of unit 5 is between", "the best of"),

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from streamlit.proto.BidiComponent_pb2 import BidiComponent
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
-from streamlit.runtime.scriptrunner import RerunData
+from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from streamlit.testing.v1 import AppTest
@@ -212,3 +212,20 @@ def test_merged_messages_keep_full_page_run(reader):
     page.send(page.near("pairs"), full=True)
     assert page.figures.keys() == {"vg.race", "vg.reach", "vg.pairs"}
     assert page.components["vg.reach.chart"].bytes != before["vg.reach.chart"].bytes
+
+
+def test_visible_bench_keeps_navigation_that_comes_in_its_callback(reader, monkeypatch):
+    """Else the address names another page than the one on screen: *Next* was lost, or a setting."""
+    page = reaching(reader)
+    before, rerun = page.figures["vg.reach"], fragment_reruns._rerun
+
+    def navigated(keys):
+        context = get_script_run_ctx()
+        to = {"query_string": "vg.reach.gain=0.5", "page_script_hash": context.page_script_hash}
+        context.script_requests.request_rerun(RerunData(**to, is_history_navigation=True))
+        rerun(keys)
+
+    monkeypatch.setattr(fragment_reruns, "_rerun", navigated)
+    page.send(page.near("pairs"))
+    assert page.figures["vg.reach"] != before
+    assert page.figures.keys() == {"vg.race", "vg.reach", "vg.pairs"}
