@@ -5,6 +5,7 @@ The sentences are those that `show.note` and `show.say` make; a quiet caption an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
@@ -13,6 +14,8 @@ import pytest
 
 from seqviz.content import catalog
 from seqviz.core.errors import UserError
+from seqviz.core.i18n import LANGUAGES
+from seqviz.lessons.framework.arrangement import arrange
 from seqviz.lessons.framework.controls import SelectSlider, Slider, controls
 from seqviz.lessons.framework.lesson import Bench
 from seqviz.lessons.framework.output import Note
@@ -64,6 +67,17 @@ def moved(bench: Bench) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
 @pytest.mark.parametrize(("slug", "name"), BENCHES)
 def test_bench_has_note_under_figure(slug, name, bench):
     assert bool(said(bench, {})) == (f"{slug}.{name}" not in SAYS_NOTHING)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(("slug", "name"), BENCHES)
+def test_bench_has_one_whole_sentence_in_sight(slug, name, bench, lang):
+    """It is what a slide shows: no heading of a passage below it."""
+    visible, _ = arrange(bench.run(language=lang, code=False).items)
+    sentences = [item.sentence for item in visible if isinstance(item, Note)
+                 and item.kind == "note" and "$$" not in item.sentence]  # fmt: skip
+    assert len(sentences) == (f"{slug}.{name}" not in SAYS_NOTHING)
+    assert all(re.search(r"[.!?。！？]\**$", sentence) for sentence in sentences)
 
 
 def changes(bench: Bench) -> bool | None:

@@ -141,12 +141,12 @@ def _guess(p: LadderParams, show: Show) -> None:
     index = guessing.sentence_index(p.secret)
     show.figure(bits_of_sentence, result, index, model, reader)
     facts = show.derive(model.summary, name="facts")
+    if reader:
+        show.note("ladder.played", **show.derive(reader.summary, name="yours"))
     row = result.bits[result.models.index(f"{guessing.SMOOTHING}{ORDER}")]
     bits = float(row[index] / result.characters[index])
     between = "inside" if bits <= facts["upper"] else "above"
     show.note(f"ladder.guessing_{between}", **facts, n=ORDER, bits=bits)
-    if reader:
-        show.note("ladder.played", **show.derive(reader.summary, name="yours"))
     subset = result.with_smoothing(guessing.SMOOTHING)
     ranked = show.derive(subset.ranked_on, index, name="ranked")
     names = {role: name_of(ranked[role], show) for role in ("best", "leader")}
