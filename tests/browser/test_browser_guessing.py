@@ -25,6 +25,15 @@ COVERED = """async (game) => {
 }"""
 
 
+BAR = 72  # pixels of a room's bar at the lower edge
+# The lower keys are under the bar, the upper ones can be seen.
+UNDER_BAR = """(game, bar) => {
+    document.documentElement.style.setProperty("--seqviz-room-height", `${bar}px`);
+    const keys = game.querySelector(".keys"), scroller = document.querySelector("[data-testid=stMain]");
+    scroller.scrollBy({ top: keys.getBoundingClientRect().bottom - innerHeight, behavior: "instant" });
+}"""
+
+
 def game_of(lesson):
     lesson.by_key("bench-ladder").scroll_into_view_if_needed()  # it is drawn when a reader comes
     result = lesson.page.locator(".seqviz-guessing")
@@ -67,8 +76,11 @@ def test_keys_and_buttons_guess_a_sentence_and_show_the_band(visit):
 def test_finger_starts_again(visit):
     lesson = visit("language_models", VIEW, viewport={"width": 390, "height": 844}, has_touch=True)
     game = game_of(lesson)
+    game.evaluate(UNDER_BAR, BAR)
     game.locator("button[data-key='t']").tap()
     assert marks(game) == "1"
+    board = game.locator(".keys").bounding_box()
+    assert board["y"] + board["height"] <= 844 - BAR
     box = game.locator("button[data-key='h']").bounding_box()
     assert min(box["width"], box["height"]) >= 40
     assert game.evaluate(COVERED) == []

@@ -79,6 +79,7 @@ class Guessing {
 
   guess(key) {
     if (this.isComplete || this.wrong.has(key)) return;
+    if (this.ranks.length + this.wrong.size === 0) this.board.scrollIntoView({ block: "nearest" }); // above the bar of a room
     if (key !== this.values.sentence[this.ranks.length].toLowerCase()) this.wrong.add(key);
     else {
       this.ranks.push(this.wrong.size + 1);

@@ -69,9 +69,14 @@ class Replay {
     });
   }
 
-  // The figure as it came, for the updates that its lines have.
+  // The updates that the lines of the figure have, as it came.
   read() {
-    const { data, layout } = JSON.parse(this.chart.figure);
+    const { figure } = this.chart;
+    if (this.run?.figure !== figure) this.run = { figure, ...this.updates(JSON.parse(figure)) };
+    return this.run;
+  }
+
+  updates({ data, layout }) {
     const { axes, learned = [], title: counted } = layout.meta.replay;
     const own = data.filter((trace) => axes.includes(axisOf(trace)) && (decoded(trace.x)?.length ?? 0) > 2);
     const counts = [...own.map(({ x }) => x), ...learned.map(({ updates }) => updates)];
