@@ -29,8 +29,8 @@ BAR = 72  # pixels of a room's bar at the lower edge
 # The lower keys are under the bar, the upper ones can be seen.
 UNDER_BAR = """(game, bar) => {
     document.documentElement.style.setProperty("--seqviz-room-height", `${bar}px`);
-    const keys = game.querySelector(".keys"), scroller = document.querySelector("[data-testid=stMain]");
-    scroller.scrollBy({ top: keys.getBoundingClientRect().bottom - innerHeight, behavior: "instant" });
+    const { bottom } = game.querySelector(".keys").getBoundingClientRect();
+    document.querySelector("[data-testid=stMain]").scrollBy({ top: bottom - innerHeight });
 }"""
 
 

@@ -37,7 +37,7 @@ def bits_by_model(
     order = max(int(name[-1]) for name in measured.models if _is_ngram(name))
     x = axes.axis(label("n"), range=[-0.4, order + 0.5], tickvals=list(range(order + 1)))
     y = axes.axis(
-        label("bits"), type="log", range=np.log10(_ENDS).tolist(), tickvals=_TICKS,
+        label("log_bits"), type="log", range=np.log10(_ENDS).tolist(), tickvals=_TICKS,
         ticktext=[str(k) for k in _TICKS],
     )  # fmt: skip
     names = [label(name) for name in others]
@@ -49,8 +49,9 @@ def bits_by_model(
         every = ["ngram1", *(f"{smoothing}{n}" for n in range(2, order + 1))]
         values, first = stack(map(measured.of, every)), smoothing == model[:-1]
         color = palette.prediction if first else palette.baseline
+        dash = "dash" if smoothing == "kneser_ney" and not first else "solid"
         left.line(np.arange(1, order + 1), values.mean, label(f"curve_{smoothing}"), color,
-                  symbol="circle", width=3 if first else 1.5, hover="%{x}: %{y:.3f}",
+                  dash=dash, symbol="circle", width=3 if first else 1.5, hover="%{x}: %{y:.3f}",
                   error_y=whisker(values.mean, *values.ci, color))  # fmt: skip
     left.points([0], [measured.of("uniform").mean], label("uniform"), palette.truth,
                 symbol="diamond", hover="%{y:.3f}")  # fmt: skip

@@ -51,7 +51,7 @@ def follower_bars(
                 hover=False)  # fmt: skip
     right.estimates(100 * held_out.shares, label("sentences"), palette.truth,
                     hover="%{y:.1f}%")  # fmt: skip
-    right.vertical(n, palette.highlight)
+    right.vertical(n, palette.truth)
     return sheet.described(
         f"alt.followers_{result.summary().variant}", names={"y": names, "x2": orders},
         context=" ".join(map(_visible, result.context)), **result.summary(),

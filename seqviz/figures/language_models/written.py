@@ -27,7 +27,7 @@ def copied_spans(copying: CopyingByOrder, n: int, style: Style = STYLE) -> Figur
     for panel, values in ((left, copying.spans), (right, 100 * copying.word_shares)):
         panel.estimates(values[:count], label("models"), palette.prediction, hover="%{y:.1f}")
         panel.estimates(values, label("held_out"), palette.truth, start=count, hover="%{y:.1f}")
-        panel.vertical(n, palette.highlight)
+        panel.vertical(n, palette.truth)
     return sheet.described(
         "alt.copying", names={"x": cases["ticktext"], "x2": cases["ticktext"]}, **copying.summary()
     )
