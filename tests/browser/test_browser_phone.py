@@ -222,6 +222,27 @@ def test_tap_on_a_cell_shows_its_value(visit):
     expect(figure.locator(".hoverlayer .hovertext").first).to_contain_text(re.compile(r"\d"))
 
 
+def test_tap_opens_help_of_a_control_and_brings_figure_of_a_step(visit):
+    """The controls are a strip that scrolls: the help is over the page, and goes with the next tap."""
+    lesson = visit("ar_fitting", {"lang": "en"}, **PHONE)
+    bench = lesson.by_key("bench-process")
+    lesson.geometry("ar.process")
+    bench.locator(".seqviz-slider .help").first.tap()
+    tip = bench.locator(".tip:popover-open")
+    expect(tip).to_be_in_viewport(ratio=1)
+    assert tip.evaluate("(tip) => tip.scrollWidth <= tip.clientWidth")
+    lesson.page.touchscreen.tap(195, 300)
+    expect(tip).to_have_count(0)
+    steps = bench.locator(".seqviz-steps")
+    steps.evaluate("(steps) => steps.scrollIntoView({ block: 'end' })")
+    steps.locator("button").first.tap()
+    lesson.page.wait_for_function(
+        "(figure) => document.querySelector(figure).getBoundingClientRect().bottom <= innerHeight",
+        arg=css_class("ar.process.figure"),
+    )
+    expect(steps).to_be_in_viewport()
+
+
 @pytest.mark.nightly
 def test_vote_is_a_sheet_below_the_figure(browser, server):
     with a_room(browser, server) as room:

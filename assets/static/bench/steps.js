@@ -8,7 +8,7 @@ import { COMMIT_TIMEOUT_MS, liveBench, sameValue } from "./live.js";
 import { createElement } from "../components/slider.js";
 import { controlElement } from "./equation.js";
 import { lightUp, ring } from "./step_lights.js";
-import { figureOf, goTo, PHONE } from "./viewport.js";
+import { figureOf, goTo } from "./viewport.js";
 
 const MOVE_MS = 500;
 const RING_MS = 4000;
@@ -102,12 +102,11 @@ class Steps {
       sameValue(this.bench.controls.get(key)?.slider.text ?? values[key], text));
   }
 
-  // Bring the chips and the figure below them into sight; on a phone the figure stays in sight by itself.
+  // Bring the chips and the figure below them into sight.
   bringIntoSight() {
     const figure = figureOf(this.host);
-    if (!figure || PHONE.matches) return;
     // At once, because only frames in sight are drawn.
-    if (figure.getBoundingClientRect().bottom > window.innerHeight) goTo(this.host, { block: "start", behavior: "instant" });
+    if (figure && figure.getBoundingClientRect().bottom > window.innerHeight) goTo(this.host, { block: "start", behavior: "instant" });
   }
 
   // Take a step.

@@ -21,13 +21,23 @@ export function createElement(tag, parent, properties = {}) {
   return created;
 }
 
+// A finger does not hover, and what holds the controls of a phone would cut the help off. It closes with
+// the next tap.
+const TOUCH = window.matchMedia("(hover: none)");
+function openOverPage(tip) {
+  tip.popover = "auto";
+  tip.showPopover();
+  tip.ontoggle = ({ newState }) => newState === "closed" && tip.removeAttribute("popover");
+}
+
 // Label and help of a control; `id` of the element that it labels, "" for a group.
 export function labelRow(head, label, help, id = "") {
   if (label) Object.assign(createElement(id ? "label" : "span", head, { textContent: label }), id && { htmlFor: id });
   if (!help) return;
   const helpButton = createElement("button", head, { type: "button", className: "help", textContent: "?" });
   helpButton.setAttribute("aria-label", help);
-  createElement("span", helpButton, { className: "tip", textContent: help });
+  const tip = createElement("span", helpButton, { className: "tip", textContent: help });
+  helpButton.onclick = () => TOUCH.matches && openOverPage(tip);
 }
 
 const decimals = (step) => Math.min(10, (String(step).split(".")[1] ?? "").length);
