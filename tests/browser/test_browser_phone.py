@@ -223,7 +223,7 @@ def test_tap_on_a_cell_shows_its_value(visit):
 
 
 def test_tap_opens_help_of_a_control_and_brings_figure_of_a_step(visit):
-    """The controls are a strip that scrolls: the help is over the page, and goes with the next tap."""
+    """The controls are a strip that scrolls: help is over the page, and goes with the next tap."""
     lesson = visit("ar_fitting", {"lang": "en"}, **PHONE)
     bench = lesson.by_key("bench-process")
     lesson.geometry("ar.process")

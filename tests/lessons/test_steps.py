@@ -215,7 +215,7 @@ def test_step_matches_whatever_other_controls_are():
 def test_step_resets_slider_to_its_initial_position():
     """Not to the lower end: the default of such a slider only means that it was not moved."""
     bench = lessons.attention.lesson.benches["features"]
-    assert [bench.step_settings(number, "en")["key"] for number in (1, 2, 3)] == [8, 2, 3]
+    assert [bench.step_settings(number, "en")["key"] for number in (1, 2, 3)] == [8, 2, 9]
     assert bench.run({"stage": 7}).step.number == 2
     assert bench.run({"stage": 7, "key": 2}).step.number == 2
     assert bench.run({"stage": 7, "key": 1}).step is None

@@ -51,6 +51,7 @@ export const figureOf = (element) =>
 
 // Bring the figure of a bench into sight: the question above it may fill the window.
 export function showFigure(bench) {
+  if (document.querySelector(".seqviz-presenter")) return; // a slide fills the window
   goTo(figureOf(bench) ?? bench, { block: "center", behavior: "smooth" });
 }
 

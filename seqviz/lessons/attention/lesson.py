@@ -124,7 +124,7 @@ for stages, weight in (
     )
 lesson.equation(
     "scale",
-    "[v] = Var(q·k / [T]) = [d_k] / T²",
+    "[v] = Var(q·k / [T]) ≈ [d_k] / T²",
     {
         "v": ("score_variance", "{variance:number}", 0),
         "T": ("softmax_temperature", "{temperature:g}", ControlLight("temperature")),

@@ -67,8 +67,12 @@ class WalkthroughParams:
 
 
 TEXT = "The animal did not cross the street because it was too tired."
-FIRST = {"hand": {"query": 7, "key": 2, "head": 0}, "trained": {"query": 10, "key": 3, "head": 1}}
-"""By numbers: the pair "it" and "animal", and a head that looks from one to the other."""
+FIRST = {"hand": {"query": 7, "key": 2, "head": 0}, "trained": {"query": 10, "key": 9, "head": 2}}
+"""By numbers: a query and a key, and a head that looks from one to the other.
+
+The trained one looks at the token before; *All heads of a trained model* asks for one that looks
+from "it" to "animal".
+"""
 
 
 def first(name: str) -> Callable[[Mapping[str, Any]], int]:
@@ -110,7 +114,7 @@ class FeaturesParams:
         opens=first("head"),
     )
     layer: int = slider(
-        0, MOST_LAYERS - 1, 3, more=True, when=on(view="trained"),
+        0, MOST_LAYERS - 1, 0, more=True, when=on(view="trained"),
         within=lambda _: (MODELS[DEFAULT].layers or MOST_LAYERS) - 1,
     )  # fmt: skip
     temperature: float = slider(0.1, 5.0, 1.0, 0.1, more=True, when=since("scale", BASIC))

@@ -65,11 +65,12 @@ def test_multiply_answer_matches_leaked_weight():
     quoted(message, {"later": number(zero), "leak": leak})
 
 
-def test_features_head_and_trained_head_look_from_pronoun_to_animal():
-    """The pair on which the bench opens is the largest weight of its row, in both views."""
-    for view, words in (("hand", "it · animal"), ("trained", "it · animal")):
+def test_features_open_on_largest_weight_of_the_pronoun():
+    """In both views. The trained head is none that answers the question on the pronoun."""
+    for view, words, keys in (("hand", "it · animal", 8), ("trained", "it · because", 12)):
         shown = run("features", view=view, stage=7).readouts
-        rows = [run("features", view=view, stage=7, key=key).facts["weight"] for key in range(1, 9)]
+        rows = [run("features", view=view, stage=7, key=key).facts["weight"]
+                for key in range(1, keys + 1)]  # fmt: skip
         assert shown["score"].caption == words
         assert float(shown["weight"].value) == pytest.approx(max(rows), rel=1e-3)
         assert max(rows) > 0.6
@@ -125,7 +126,7 @@ def test_ablate_answer_matches_head_and_layer_ablation():
     others = [value for n, value in enumerate(layers) if n != 5]
     quoted(message, {
         "largest": largest, "median": median,
-        "last": number(layers[5]), "low": number(min(others)), "high": number(max(others)),
+        "last": number(1 - layers[5]), "most": f"{1 - min(others):.2g}",
     })  # fmt: skip
 
 
