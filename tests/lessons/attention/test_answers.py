@@ -283,6 +283,6 @@ def test_mosaic_value_norm_is_small_for_first_token():
     visible = run("real")
     much = result.habits.first >= 0.5
     assert (result.carried[much] < result.habits.first[much]).all()
-    assert f"in {int((result.carried >= 0.5).sum())}. In layer 3" in visible.notes[0]
+    assert f"in {int((result.carried >= 0.5).sum())}. ‖v‖ is" in visible.notes[0]
     for part in (result.habits.first[3, 1], result.carried_first(3, 1)):
         assert percent(float(part)) in visible.notes[0]
