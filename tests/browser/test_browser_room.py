@@ -242,6 +242,7 @@ def test_vote_runs_two_rounds_and_reveals_counts(teacher, student):
     assert "%" not in put.inner_text()  # nothing is shown before it is revealed
     put.get_by_role("button", name="Close").click()
     expect(answer).to_contain_text("说服")
+    expect(put).to_contain_text("Convince your neighbor")  # on the wall, too
     put.get_by_role("button", name="Vote again").click()
     answer.locator(".option").nth(2).click()
     expect(put).to_contain_text("Vote 2: 1 of 1")

@@ -117,7 +117,10 @@ class Poll extends RoomComponent {
       addNext(words.close, { kind: "close" });
     } else {
       addNote(`${interpolate(words.round, { round: poll.round })}: ${voted}`);
-      if (poll.round === 1) addButton(words.again, { kind: "reopen" });
+      if (poll.round === 1) {
+        addNote(words.talk); // the class reads it on the wall
+        addButton(words.again, { kind: "reopen" });
+      }
       addNext(words.reveal, { kind: "reveal" });
     }
   }
