@@ -98,11 +98,14 @@ class FlowStep:
         name: one of `STEPS`.
         values: the tensor as a matrix, heads side by side.
         shape: shape of the tensor itself.
+        summed: norm of a word's row in the sum that the step normalizes, mean over words; nan for
+            other steps.
     """
 
     name: str
     values: Matrix
     shape: tuple[int, ...]
+    summed: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ class Flow:
 
     def norm(self, step: int) -> float:
         """Return the Euclidean norm of a word's row at a step (from 0), mean over words."""
-        return float(np.linalg.norm(self.steps[step].values, axis=1).mean())
+        return _row_norm(self.steps[step].values)
 
     def size(self, step: int) -> int:
         """Return the number of entries of the tensor."""
@@ -145,6 +148,7 @@ class Flow:
             self.steps[step].name, step=step + 1, all=len(STEPS), words=len(self.words),
             heads=self.heads, layer=self.layer, layers=self.layers, active=self.active,
             norm=self.norm(step), before=self.norm(max(0, step - 1)),
+            summed=self.steps[step].summed,
         )  # fmt: skip
 
     def dropout_effect(self, step: int, full: Flow) -> Facts:
@@ -271,17 +275,24 @@ def block(
     weights = drop("weights", number, attend(*parts, divide_by=math.sqrt(d // heads)).weights)
     answers = drop("heads", number, weights @ parts[2])  # [head, n, d_k]
     mixed = drop("mixed", number, answers.swapaxes(0, 1).reshape(n, d) @ layer.out)
-    first = _norm(x + mixed)
+    first_sum = x + mixed
+    first = _norm(first_sum)
     hidden = drop("hidden", number, np.maximum(0, first @ layer.up))
-    second = _norm(first + drop("fed", number, hidden @ layer.down))
+    second_sum = first + drop("fed", number, hidden @ layer.down)
+    second = _norm(second_sum)
     return (
         FlowStep("queries", parts[0].swapaxes(0, 1).reshape(n, d), parts[0].shape),
         FlowStep("weights", weights.swapaxes(0, 1).reshape(n, -1), weights.shape),
         FlowStep("mixed", mixed, mixed.shape),
-        FlowStep("first_norm", first, first.shape),
+        FlowStep("first_norm", first, first.shape, _row_norm(first_sum)),
         FlowStep("hidden", hidden, hidden.shape),
-        FlowStep("second_norm", second, second.shape),
+        FlowStep("second_norm", second, second.shape, _row_norm(second_sum)),
     )
+
+
+def _row_norm(x: Matrix) -> float:
+    """Return the Euclidean norm of a row, mean over rows."""
+    return float(np.linalg.norm(x, axis=1).mean())
 
 
 def _norm(x: Matrix) -> Matrix:

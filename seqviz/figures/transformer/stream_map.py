@@ -79,6 +79,15 @@ def _share(style: Style, transformer: TransformerParts, part: int, layer: int, t
     return style.text(f"figure.tr_parts_{variant}", **facts)
 
 
+def _spoken(style: Style, transformer: TransformerParts, part: int, layer: int, token: int) -> str:
+    """Return the name of the button of a part: name, shape, share of the stream."""
+    return style.text(
+        "figure.tr_parts_spoken", name=_name(style, transformer, part),
+        shape=_shape(transformer.parts[part - 1]),
+        share=_share(style, transformer, part, layer, token),
+    )  # fmt: skip
+
+
 def _columns(transformer: TransformerParts, part: Part, style: Style) -> dict[str, object]:
     """Return the horizontal axis of the tensor."""
     label = style.labels("figure.tr_parts_")
@@ -122,14 +131,28 @@ def _draw_tensor(
 
 def _box(
     diagram: Map, transformer: TransformerParts, number: int, layer: int, token: int, style: Style,
-    x: Point, y: float, lines: str = " ",
+    x: Point, y: float, is_stacked: bool = False,
 ) -> None:  # fmt: skip
-    """Draw the box of a part with its name and shape, filled to its share of the stream."""
+    """Draw the box of a part, filled to its share of the stream.
+
+    Args:
+        diagram: the map.
+        transformer: all parts.
+        number: number of the part, from 1.
+        layer: the layer, from 0.
+        token: the token, counted from the end, from 1.
+        style: language, theme and scale of the figure.
+        x: left and right end.
+        y: its middle.
+        is_stacked: True where the shape is below the name.
+    """
     part, name = transformer.parts[number - 1], _name(style, transformer, number)
     share = transformer.share(number, layer, token) if part.adds else 0
-    spoken = f"{name}: {_shape(part)}, {_share(style, transformer, number, layer, token)}"
-    height, size = (0.7, 12.5) if transformer.form == "decoder" else (0.86, 11.5)
-    diagram.box(number, x, y, f"<b>{name}</b>{lines}{_shape(part)}", spoken, share, height, size)
+    spoken = _spoken(style, transformer, number, layer, token)
+    height, size = (0.7, 12.5) if transformer.form == "decoder" else (0.92, 11)
+    words = f"<b>{name}</b><br>{_shape(part)}" if is_stacked else style.text(
+        "figure.tr_parts_box", name=name, shape=_shape(part))  # fmt: skip
+    diagram.box(number, x, y, words, spoken, share, height, size)
 
 
 def _draw_decoder(
@@ -157,11 +180,9 @@ def _draw_decoder(
     rows = {1: 1, 2: 3, 3: 4, 4: 5, 6: 6, 7: 7, 8: 8, 10: 10, 11: 11}
     for number, row in rows.items():
         x = _BRANCH if 3 <= row <= 8 else (0.1, _BRANCH[1])
-        _box(diagram, transformer, number, layer, token, style, x, row, ", ")
+        _box(diagram, transformer, number, layer, token, style, x, row)
     for number, row in ((5, 5), (9, 8)):
-        spoken = f"{_name(style, transformer, number)}: {_shape(transformer.parts[number - 1])}, " \
-                 f"{_share(style, transformer, number, layer, token)}"  # fmt: skip
-        diagram.sum(number, _MIDDLE, row, spoken)
+        diagram.sum(number, _MIDDLE, row, _spoken(style, transformer, number, layer, token))
     left = {"xanchor": "left"}
     last = transformer.layers - 1
     if layer:
@@ -202,7 +223,7 @@ def _draw_pair(
                 diagram.flow([(middle, row - 0.28), (x[0], row - 0.28)], 0)
                 half = min(norms[number + row - 1] * unit, 0.16)
                 diagram.flow([(x[0], row + 0.15), (middle, row + 0.15)], half)
-            _box(diagram, transformer, number + row, layer, token, style, x, row, "<br>")
+            _box(diagram, transformer, number + row, layer, token, style, x, row, True)
         number += len(names)
     _draw_memory(diagram, label("memory"))
     diagram.note(_ENCODER[1], 7.0, label("times", layers=transformer.layers), xanchor="right")

@@ -77,14 +77,19 @@ def account(p: AccountParams, show: Show) -> None:
     result = show.run(accounts.account, *arguments)
     units = show.run(accounts.split, *arguments, p.part - 1, name="units")
     show.figure(logit_account, result, units, picks=("part", ""))
+    logit = "difference" if result.against else "logit"
+    tokens = {"token": result.target}
+    if result.against:
+        tokens["against"] = result.against
     beside = {
-        "logit": show.words("metric.logit.beside", token=result.target),
+        logit: show.words(f"metric.{logit}.beside", **tokens),
         "chance": show.words("metric.chance.beside", rank=result.rank),
         "largest": part_name(result.largest, show.text),
     }
     show.readouts(
-        result, "logit", "total", chance="probability", largest="largest_value", caption=beside
-    )
+        result, **{logit: "logit"}, total="total", chance="probability", largest="largest_value",
+        caption=beside,
+    )  # fmt: skip
     show.facts(result.summary, note="account", half=part_name(result.half, show.text))
     if units.kind != "embedding":
         show.facts(units.summary, note="split", part=part_name(units.part, show.text))

@@ -162,19 +162,31 @@ lesson.equation(
     "[x′] = norm(x_ℓ + [a_ℓ]),  [x_{ℓ+1}] = norm(x′ + [m_ℓ])",
     {
         "x′": ("middle_stream", "", ControlLight("step"), ControlLight("layer")),
-        "a_ℓ": ("attention_output", "d_k = {each}", ControlLight("split")),
+        "a_ℓ": ("attention_output", "dₖ = {each}", ControlLight("split")),
         "x_{ℓ+1}": ("stream", "", ControlLight("step"), ControlLight("layer")),
         "m_ℓ": ("mlp_output", "d = {hidden}", ControlLight("hidden")),
     },
 )
+# The terms are numbers: a_{ℓt} is what the vector a_ℓ adds to the logit of token t.
 lesson.equation(
     "account",
-    "[z_t] = [e_t] + [Σ_ℓ a_ℓ] + [Σ_ℓ m_ℓ]",
+    "[z_t] = [e_t] + [Σ_ℓ a_{ℓt}] + [Σ_ℓ m_{ℓt}]",
     {
         "z_t": ("token_logit", "{logit:number}", Axis("y")),
         "e_t": ("embedding_logit", "{embedding:number}", 0),
-        "Σ_ℓ a_ℓ": ("attention_output", "{attention:number}", 1),
-        "Σ_ℓ m_ℓ": ("mlp_output", "{mlp:number}", 2),
+        "Σ_ℓ a_{ℓt}": ("attention_logit", "{attention:number}", 1),
+        "Σ_ℓ m_{ℓt}": ("mlp_logit", "{mlp:number}", 2),
+    },
+    when={"view": ("own",), "against": ("",)},
+)
+lesson.equation(
+    "account",
+    "[Δz] = [Δe] + [Σ_ℓ Δa_ℓ] + [Σ_ℓ Δm_ℓ]",
+    {
+        "Δz": ("logit_difference", "{logit:number}", Axis("y")),
+        "Δe": ("embedding_difference", "{embedding:number}", 0),
+        "Σ_ℓ Δa_ℓ": ("attention_difference", "{attention:number}", 1),
+        "Σ_ℓ Δm_ℓ": ("mlp_difference", "{mlp:number}", 2),
     },
     when={"view": ("own",)},
 )
@@ -183,8 +195,9 @@ lesson.equation(
     "[D] = Σ_i [p_i] log_2(p_i/[q_i])",
     {
         "D": ("divergence", "{worst:number}", Axis("y")),
-        "p_i": ("token_probability", "{before}", 0),
-        "q_i": ("changed_probability", "{after}", ControlLight("change")),
+        # Both of the same token: the likeliest of the unchanged model.
+        "p_i": ("token_probability", "{before}: {probability:number}", 0),
+        "q_i": ("changed_probability", "{before}: {changed:number}", ControlLight("change")),
     },
     when={"view": ("own",)},
 )

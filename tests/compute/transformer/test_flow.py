@@ -55,6 +55,10 @@ def test_weights_match_nn_transformer_initialization():
 def test_flow_steps_have_expected_shapes():
     result = flow.flow("a b a", layer=0)
     assert tuple(step.name for step in result.steps) == flow.STEPS
+    rows = result.steps[2].values + result.steps[5].values  # what the first norm reads
+    mean = np.linalg.norm(rows, axis=1).mean()
+    assert result.summary(6)["summed"] == pytest.approx(mean, rel=1e-6)
+    assert mean > 1.5 * result.norm(5)  # not the norm of what attention adds
     shapes = [step.shape for step in result.steps]
     d = (3, 512)
     assert shapes == [(3,), d, d, (8, 3, 64), (8, 3, 3), d, d, (3, 2048), d, d]

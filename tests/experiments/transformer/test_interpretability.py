@@ -145,6 +145,9 @@ def test_remove_matches_modified_copy_of_decoder(eight, removed):
         ablation = of_change(result, change)
         assert ablation.bits[layer] == pytest.approx(divergence(before, after[None])[0], abs=1e-3)
         assert ablation.after[layer] == texts.piece(eight, int(after.argmax()))
+        token = int(before.argmax())  # the same token in both distributions
+        assert ablation.probability == pytest.approx(np.exp(before[token]), abs=1e-4)
+        assert ablation.changed[layer] == pytest.approx(np.exp(after[token]), abs=1e-4)
         del private
     assert len(of_change(result, "swap").bits) == LAYERS - 1
     full = precomputed.result("remove", model="smollm2", text=TEXT)

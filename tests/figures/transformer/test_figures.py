@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from seqviz.compute.attention.tokens import Tokens
 from seqviz.compute.transformer import cost, flow, masking, normalization
 from seqviz.compute.transformer.depth_signal import depth
+from seqviz.compute.transformer.interpretability.account import LogitAttribution, Split
 from seqviz.experiments.transformer.architectures import NAMES, architecture
 from seqviz.figures.transformer.cost import cache_lines, operation_lines, parameter_map
 from seqviz.figures.transformer.depth import norms_by_depth
 from seqviz.figures.transformer.flow import step_tensor, two_operators
+from seqviz.figures.transformer.interpretability.account import logit_account
 from seqviz.figures.transformer.norms import three_norms
 
 
@@ -73,6 +76,20 @@ def test_step_tensor_draws_values_and_head_separators():
         figure = step_tensor(result, step)
         np.testing.assert_array_equal(figure.traces[0]["z"], result.steps[step - 1].values)
         assert len(figure.page.get("shapes", ())) == (3 if step in (4, 5) else 0)
+
+
+def test_account_hover_states_what_a_part_adds_and_the_running_sum():
+    """The text of a bar has its own height, not the end of the bar."""
+    parts = np.array([-3.0, -0.5, 0.25, 3.02, 0.5])
+    none = np.zeros(1, bool)
+    tokens = Tokens(("a",), np.zeros(1, int), np.zeros(1, int), none, ~none, 0)
+    result = LogitAttribution(tokens, "␣Paris", "", parts, float(parts.sum()), 0.5, 1, 1.0)
+    split = Split(3, "attention", np.arange(2), np.array([3.0, 0.02]), 0.0, 0)
+    figure = logit_account(result, split)
+    attention = next(trace for trace in figure.traces if trace["name"] == "attention")
+    assert attention["hovertemplate"].startswith("%{customdata}")
+    assert attention["customdata"][1] == "attention of layer 1: +3.020<br>sum so far: −0.230"
+    assert list(attention["y"]) == [-0.5, 3.02]
 
 
 def test_cost_and_depth_lines_match_values():

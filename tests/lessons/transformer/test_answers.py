@@ -13,10 +13,11 @@ from seqviz.compute.transformer.interpretability.removal import of_change
 from seqviz.compute.transformer.learning import StackSettings
 from seqviz.compute.transformer.pair import PairSettings
 from seqviz.core.i18n import LANGUAGES, Text, number, percent
+from seqviz.core.paths import ASSETS
 from seqviz.data import precomputed
 from seqviz.experiments.transformer import architectures
 from seqviz.experiments.transformer.interpretability import account
-from seqviz.lessons.framework.output import Metric
+from seqviz.lessons.framework.output import EquationLine, Metric
 from seqviz.lessons.transformer.interpretability import TEXT
 from seqviz.lessons.transformer.lesson import SIZES, lesson
 
@@ -44,6 +45,18 @@ def test_passes_answer_matches_share_of_what_the_layer_read(language):
     assert 0.85 < kept[20] < 0.95  # nine tenths
     norms = parts.find("sum_2").norm[19:21, -1]
     assert all(re.search(rf"\b{norm:.0f}\b", message, re.ASCII) for norm in norms)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_stream_section_has_first_largest_and_last_norm(language):
+    parts = precomputed.result("decoder_parts", model="smollm2", text=TEXT)
+    section = (ASSETS / "lessons" / "transformer" / f"{language}.md").read_text("utf-8")
+    after = parts.find("sum_1").norm[:, -1]
+    stream = parts.stream()
+    assert after.max() > stream.max()
+    assert str(after.argmax()) in section
+    for norm in (stream[0], after.max(), stream[-1]):
+        assert number(norm) in section
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -175,6 +188,32 @@ def test_note_changes_with_numbers(bench, one, said, other, then, minilm, smollm
     assert said in before
     assert then not in before
     assert then in after
+
+
+def equation(bench: str, **values) -> str:
+    """Return the equation of a bench without its tags."""
+    (line,) = lesson.benches[bench].run(values).of(EquationLine)
+    return re.sub(" +", " ", re.sub("<[^>]+>", " ", line.html))
+
+
+def test_remove_equation_has_two_probabilities_of_one_token():
+    line = equation("remove", change="skip")
+    item = of_change(precomputed.result("remove", model="smollm2", text=TEXT), "skip")
+    before, after = number(item.probability), number(item.changed[item.largest])
+    assert line.count(item.before) == 2
+    assert f"{item.before}: {before}" in line
+    assert f"{item.before}: {after}" in line
+
+
+def test_account_equation_and_readout_name_a_difference(smollm2):
+    plain, apart = equation("account"), equation("account", against="London")
+    assert "logit of the target token" in plain
+    assert "logit of the target token" not in apart
+    assert "minus that of the other token" in apart
+    labels = [
+        item.label for item in lesson.benches["account"].run({"against": "London"}).of(Metric)
+    ]
+    assert labels[0] == "Difference of the logits"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

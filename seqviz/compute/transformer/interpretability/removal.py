@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from seqviz.core import deprecated
-from seqviz.core.units import Fraction, Share
+from seqviz.core.units import Fraction, Probability, Share
 from seqviz.stats.estimate import Estimate, mean_ci
 from seqviz.stats.facts import Facts
 
@@ -29,12 +29,17 @@ class Ablation:
             where not computed yet. A swap has none for the last layer.
         before: likeliest token of the unchanged model.
         after: likeliest token under the change of each layer; "" where not computed yet.
+        probability: probability of `before` in the unchanged model; nan where it was not recorded.
+        changed: probability of the same token under the change of each layer; nan where not
+            computed yet, empty where not recorded.
     """
 
     change: str
     bits: Float[np.ndarray, "layer"]
     before: str
     after: tuple[str, ...]
+    probability: Probability = math.nan
+    changed: Float[np.ndarray, "layer"] = field(default_factory=lambda: np.zeros(0))
 
     @property
     def largest(self) -> int:
@@ -65,6 +70,8 @@ class Ablation:
         return Facts(
             layer=self.largest, most=self.largest_shift, after=self.after[self.largest],
             before=self.before, median=self.median, same=same, layers=layers,
+            probability=self.probability,
+            changed=float(self.changed[self.largest]) if self.changed.size else math.nan,
         )  # fmt: skip
 
 

@@ -77,20 +77,25 @@ def remove(model: str, text: ModelText, report: Report = no_progress) -> tuple[A
         change: variants(change, pretrained.network.config.num_hidden_layers) for change in CHANGES
     }
     before = pretrained.run(_predicted, tokens, position, (Variant(),))[0]
-    piece = texts.piece(pretrained, int(before.argmax()))
+    likeliest = int(before.argmax())
+    piece = texts.piece(pretrained, likeliest)
     bits = {change: np.full(len(rows[change]), np.nan) for change in CHANGES}
     after = {change: [""] * len(rows[change]) for change in CHANGES}
+    changed = {change: np.full(len(rows[change]), np.nan) for change in CHANGES}
 
     def completed() -> tuple[Ablation, ...]:
         return tuple(
-            Ablation(change, bits[change].copy(), piece, tuple(after[change])) for change in CHANGES
-        )
+            Ablation(change, bits[change].copy(), piece, tuple(after[change]),
+                     float(np.exp(before[likeliest])), changed[change].copy())
+            for change in CHANGES
+        )  # fmt: skip
 
     for number, item in enumerate(sorted(CHANGES, key=lambda change: change != FIRST)):
         for end in range(len(rows[item]), 0, -_CHUNK):
             some = range(max(0, end - _CHUNK), end)
             values = pretrained.run(_predicted, tokens, position, [rows[item][k] for k in some])
             bits[item][list(some)] = divergence(before, values)
+            changed[item][list(some)] = np.exp(values[:, likeliest])
             for k, row in zip(some, values, strict=True):
                 after[item][k] = texts.piece(pretrained, int(row.argmax()))
             report(completed(), (number + 1 - some[0] / len(rows[item])) / len(CHANGES))

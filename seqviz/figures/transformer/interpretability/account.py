@@ -43,17 +43,18 @@ def logit_account(
     )  # fmt: skip
     left.horizontal(0, palette.grid, width=1)
     left.horizontal(logit, palette.baseline, width=1.5, dash="dot")
-    hover = label("hover", part="%{hovertext}", value="%{y:+.3f}", sum="%{customdata}")
     for name, positions, color in (
         ("embedding", [0], palette.truth),
         ("attention", range(1, count, 2), palette.prediction),
         ("mlp", range(2, count, 2), palette.mlp),
     ):
         at = np.array(positions)
-        start = sums[at] - parts[at]
+        # Not %{y}: of a bar with a base it is the end of the bar, the running sum.
+        hovers = [label("hover", part=names[k], value=f"{parts[k]:+.3f}".replace("-", "−"),
+                        sum=number(float(sums[k]))) for k in at]  # fmt: skip
         left.waterfall(
-            at + 1, parts[at], start, label(name), color, pick=True, hover=hover,
-            customdata=[number(v) for v in start + parts[at]], hovertext=[names[k] for k in at],
+            at + 1, parts[at], sums[at] - parts[at], label(name), color, pick=True,
+            hover="%{customdata}", customdata=hovers,
         )  # fmt: skip
     start = float(sums[split.part] - parts[split.part])
     ends, pad = sorted((start, start + split.total)), 0.02 * high - 0.02 * low
@@ -61,7 +62,8 @@ def logit_account(
                    palette.highlight, width=3)  # fmt: skip
     left.words(f" {_logit_name(logit_attribution, text)} = {number(logit, 4)}", 1, logit,
                xanchor="left", yanchor="bottom", color=palette.baseline)  # fmt: skip
-    _units(sheet, split, names[split.part])
+    adds = label("adds_difference" if logit_attribution.against else "adds")
+    _units(sheet, split, names[split.part], adds)
     largest = logit_attribution.largest
     return sheet.described(
         "alt.account", names={"x": names}, target=logit_attribution.target, logit=logit,
@@ -107,20 +109,20 @@ def unit_names(split: Split, text: Text) -> list[str]:
     return names + rest
 
 
-def _units(sheet: Sheet, split: Split, title: str) -> None:
+def _units(sheet: Sheet, split: Split, title: str, adds: str) -> None:
     label, palette = sheet.style.labels("figure.account_"), sheet.style.palette
     values = [*split.values.tolist(), *([split.rest] if split.others else [])]
     names = unit_names(split, sheet.style.text)
     reach = 1.75 * max(*np.abs(values), 1e-6)
     panel = sheet.panel(
-        axes.axis(label("adds"), range=[-reach if min(values) < 0 else 0.0, reach], nticks=5),
+        axes.axis(adds, range=[-reach if min(values) < 0 else 0.0, reach], nticks=5),
         axes.ranked(names, label(f"units_{split.kind}")),
         across=_RIGHT, title=label("split", part=title, value=split.total),
     )  # fmt: skip
     panel.vertical(0, palette.grid, width=1)
     color = {"attention": palette.prediction, "mlp": palette.mlp}.get(split.kind, palette.truth)
     colors = [color] * len(split.values) + [palette.baseline] * (len(names) - len(split.values))
-    panel.ranked_bars(values, label("adds"), colors, legend=False, hover=False,
+    panel.ranked_bars(values, adds, colors, legend=False, hover=False,
                       ends=[f" {value:+.2f} ".replace("-", "−") for value in values])  # fmt: skip
 
 
