@@ -164,7 +164,7 @@ lesson.equation(
         "x′": ("middle_stream", "", ControlLight("step"), ControlLight("layer")),
         "a_ℓ": ("attention_output", "dₖ = {each}", ControlLight("split")),
         "x_{ℓ+1}": ("stream", "", ControlLight("step"), ControlLight("layer")),
-        "m_ℓ": ("mlp_output", "d = {hidden}", ControlLight("hidden")),
+        "m_ℓ": ("mlp_output", "{hidden}", ControlLight("hidden")),
     },
 )
 # The terms are numbers: a_{ℓt} is what the vector a_ℓ adds to the logit of token t.

@@ -103,7 +103,9 @@ _PAGE = """
 .seqviz-target {border-left: 3px solid currentColor; padding-left: .75rem;}
 .seqviz-target[data-reached="true"] {border-left-color: var(--st-green-color, #1a8754);}
 [class*="-readouts"]:empty {display: none;}
-[class*="st-key-"][class*="-details"] .stExpander :is(details, summary) {border: 0; padding-block: 0; min-height: 0;}
+[class*="st-key-"][class*="-details"] .stExpander :is(details, summary) {
+  border: 0; padding-block: 0; min-height: 0;
+}
 [class*="-steps-row"] {min-height: 2rem;}
 [data-testid="stMetricValue"] {font-size: 1.6rem;}
 .st-key-theme, .st-key-presenting, .st-key-in_room, [class*="-debounce"], [class*="-lazy"] {
