@@ -86,10 +86,8 @@ def account(p: AccountParams, show: Show) -> None:
         "chance": show.words("metric.chance.beside", rank=result.rank),
         "largest": part_name(result.largest, show.text),
     }
-    show.readouts(
-        result, **{logit: "logit"}, total="total", chance="probability", largest="largest_value",
-        caption=beside,
-    )  # fmt: skip
+    attributes: dict[str, Any] = {logit: "logit", "total": "total", "chance": "probability"}
+    show.readouts(result, **attributes, largest="largest_value", caption=beside)
     show.facts(result.summary, note="account", half=part_name(result.half, show.text))
     if units.kind != "embedding":
         show.facts(units.summary, note="split", part=part_name(units.part, show.text))
