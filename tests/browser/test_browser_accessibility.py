@@ -168,9 +168,8 @@ def test_figure_key_opens_data_dialog_and_restores_focus(visit):
     chart = lesson.figure("ar.process").locator(".seqviz-chart")
     chart.focus()
     lesson.page.wait_for_function("() => document.activeElement.ariaKeyShortcuts === 'D Enter'")
-    message = chart.evaluate(
-        "(one) => document.getElementById(one.getAttribute('aria-describedby')).innerText"
-    )
+    first = chart.get_attribute("aria-describedby").split()[0]  # what is folded comes after it
+    message = lesson.page.locator(f"[id='{first}']").inner_text()
     visible = lesson.page.locator('[class*="st-key-ar-process-notes-"]').first.inner_text()
     assert message == visible != ""
     for key in ("d", "Enter"):

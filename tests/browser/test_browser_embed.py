@@ -90,7 +90,7 @@ def test_embed_slider_drag_updates_figure_and_link(framed):
         bench.changes(before)  # the hand still holds it
         bench.page.mouse.up()
         expect(frame.locator("#lesson")).to_have_attribute("href", re.compile("temperature=4"))
-        message = frame.locator("#under").inner_text()
+        message = frame.locator("#under").text_content()  # folded, and follows the hand
         assert unbroken("T = 4") in message
         with bench.page.context.expect_page() as coming:
             frame.locator("#lesson").click()
