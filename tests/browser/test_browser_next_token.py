@@ -114,8 +114,8 @@ WORDS = "() => !!seqvizLiveBench('gp.scores').clientRenderer.renderer.vocabulary
 # What is painted (bars of the model, and after all filters), read off and told.
 SEEN = """() => {
     const host = document.querySelector(".st-key-gp-scores-figure .seqviz-chart");
-    const readouts = document.querySelector(".st-key-gp-scores-readouts");
-    const read = readouts.querySelectorAll("[data-testid=stMetricValue]");
+    const places = [".st-key-gp-scores-readouts", ".st-key-gp-scores-details"];
+    const read = document.querySelectorAll(places.map((one) => `${one} [data-testid=stMetricValue]`));
     return {
         bars: [0, 1].map((trace) => [...host._fullData[trace].x]),
         alt: host.getAttribute("aria-label"),

@@ -69,7 +69,7 @@ def test_read_outs_are_a_line_and_swipe_brings_the_next_control(visit):
     assert abs(tops[1] - tops[0]) < 1
     expect(numbers.nth(2)).to_be_hidden()  # the third is in a fold
     assert lesson.by_key("ga.one.readouts").bounding_box()["height"] < 60
-    fold = lesson.by_key("ga.one.readouts").locator("summary")
+    fold = lesson.by_key("ga.one.details").locator("summary")
     fold.tap()
     expect(numbers.nth(2)).to_be_visible()
     fold.tap()

@@ -65,7 +65,5 @@ def stream(p: StreamParams, show: Show) -> None:
     show.readout("part_norm", result.norm, p.component, p.block, p.from_end)
     show.readout("part_share", result.share, p.component, p.block, p.from_end)
     bench = BENCHES[p.view][p.component - 1]
-    show.facts(
-        result.summary, p.component, p.block, p.from_end, note="stream", bench=bench,
-        title=show.words(f"bench.{bench}"),
-    )  # fmt: skip
+    show.facts(result.summary, p.component, p.block, p.from_end, note="stream")
+    show.notice("stream.closer", bench=bench, title=show.words(f"bench.{bench}"))
