@@ -115,7 +115,8 @@ WORDS = "() => !!seqvizLiveBench('gp.scores').clientRenderer.renderer.vocabulary
 SEEN = """() => {
     const host = document.querySelector(".st-key-gp-scores-figure .seqviz-chart");
     const places = [".st-key-gp-scores-readouts", ".st-key-gp-scores-details"];
-    const read = document.querySelectorAll(places.map((one) => `${one} [data-testid=stMetricValue]`));
+    const values = places.map((place) => `${place} [data-testid=stMetricValue]`);
+    const read = document.querySelectorAll(values.join());
     return {
         bars: [0, 1].map((trace) => [...host._fullData[trace].x]),
         alt: host.getAttribute("aria-label"),

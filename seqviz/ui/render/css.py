@@ -106,7 +106,9 @@ _PAGE = """
 [class*="st-key-"][class*="-details"] .stExpander :is(details, summary) {
   border: 0; padding-block: 0; min-height: 0;
 }
-@media (pointer: coarse) {[class*="st-key-"][class*="-details"] .stExpander summary {min-height: 2.75rem;}}
+@media (pointer: coarse) {
+  [class*="st-key-"][class*="-details"] .stExpander summary {min-height: 2.75rem;}
+}
 [class*="-steps-row"] {min-height: 2rem;}
 [data-testid="stMetricValue"] {font-size: 1.6rem;}
 .st-key-theme, .st-key-presenting, .st-key-in_room, [class*="-debounce"], [class*="-lazy"] {
