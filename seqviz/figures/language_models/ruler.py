@@ -49,9 +49,8 @@ def bits_by_model(
         every = ["ngram1", *(f"{smoothing}{n}" for n in range(2, order + 1))]
         values, first = stack(map(measured.of, every)), smoothing == model[:-1]
         color = palette.prediction if first else palette.baseline
-        dash = "dash" if smoothing == "kneser_ney" and not first else "solid"
         left.line(np.arange(1, order + 1), values.mean, label(f"curve_{smoothing}"), color,
-                  dash=dash, symbol="circle", width=3 if first else 1.5, hover="%{x}: %{y:.3f}",
+                  symbol="circle", width=3 if first else 1.5, hover="%{x}: %{y:.3f}",
                   error_y=whisker(values.mean, *values.ci, color))  # fmt: skip
     left.points([0], [measured.of("uniform").mean], label("uniform"), palette.truth,
                 symbol="diamond", hover="%{y:.3f}")  # fmt: skip
