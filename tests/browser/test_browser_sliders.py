@@ -864,7 +864,7 @@ def test_chart_waits_for_room_before_painting(scripts):
 def test_notes_and_equation_follow_a_slider_beside_a_caption(visit):
     """One of the notes is subdued, which the page writes as another element."""
     lesson = visit("language_models", {"lang": "en"})
-    notes = lesson.page.locator("[class*='lm-product-notes-']")
+    notes = lesson.page.locator("[class*='lm-product-notes-']").first
     equation = lesson.page.locator(".st-key-lm-product-equation .symbol:visible")
     lesson.slider("lm.product.n").press("ArrowLeft")
     expect(notes).to_contain_text("All 6 orders cost 11.5")
