@@ -238,6 +238,7 @@ def test_filter_order_changes_by_key_button_and_drag(scores):
     bench.linked(order=expected)
     bench.lesson.rest()
     bench.shows(temperature="2", order=expected)
+    bench.lesson.by_key("gp.scores.details").locator("summary").click()
     message = bench.lesson.by_key("bench-scores").get_by_text("In the order of transformers")
     expect(message.first).to_be_visible()
 
