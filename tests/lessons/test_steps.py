@@ -68,7 +68,6 @@ def n_words(sentence: str) -> float:
 
 
 WITHOUT_STEPS = {
-    "gpt": ["futures"],  # the trees of other settings are computed on request
     "attention": ["bertviz"],  # a page of another program, without figure and numbers
     "gates": ["conventions"],  # its one control has two settings
 }

@@ -141,6 +141,7 @@ class Continuation:
         return Facts(
             text=self.text, bits=self.mean_bits, chance=self.probability, step=step,
             token=self.pieces[step - 1], own=float(2 ** -self.bits[step - 1]),
+            own_bits=float(self.bits[step - 1]),
         )  # fmt: skip
 
     def replaced(self, other: Continuation, step: int) -> Facts:

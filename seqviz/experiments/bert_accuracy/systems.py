@@ -111,10 +111,15 @@ def differing(first: RunPredictions, second: RunPredictions, sentences: int) -> 
     return tuple(np.flatnonzero(apart).tolist())
 
 
-def majority(part: str = "test") -> Proportion:
-    """Return the accuracy of always answering the more frequent class of the training sentences."""
+def majority(part: str = "test", sentences: int | None = None) -> Proportion:
+    """Return the accuracy of always answering the more frequent class of the training sentences.
+
+    Args:
+        part: "validation" or "test".
+        sentences: number of sentences of the part, from the start; None for all.
+    """
     existing = features.parts()
-    return proportions.majority(existing["train"].positive, existing[part].positive)
+    return proportions.majority(existing["train"].positive, existing[part].positive[:sentences])
 
 
 def truth() -> np.ndarray:

@@ -13,6 +13,7 @@ from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, whisker
 from seqviz.stats.estimate import stack
 
 SMOOTHINGS = ("witten_bell", "kneser_ney", "modified_kneser_ney")
+_SYMBOLS = dict(zip(SMOOTHINGS, ("circle", "square", "triangle-up"), strict=True))
 
 _TICKS = (1, 2, 3, 4, 6, 8, 12, 16)
 _ENDS = (1.25, 12.0)  # of the axis, in bits
@@ -27,7 +28,7 @@ def bits_by_model(
 
     Args:
         measured: bits of all models.
-        model: model that is marked; the line of its smoothing is drawn first.
+        model: model that is marked; the line of its smoothing is drawn last, over the others.
         reference: model that it is compared with in the description, marked as well.
         style: style of the figure.
     """
@@ -45,12 +46,12 @@ def bits_by_model(
         left, right = sheet.row((x, y), (axes.names(names, label("others")), y), gaps=(0.58, 0.7))
     else:
         left = sheet.panel(x, y)
-    for smoothing in sorted(SMOOTHINGS, key=lambda name: name != model[:-1]):
+    for smoothing in sorted(SMOOTHINGS, key=lambda name: name == model[:-1]):
         every = ["ngram1", *(f"{smoothing}{n}" for n in range(2, order + 1))]
-        values, first = stack(map(measured.of, every)), smoothing == model[:-1]
-        color = palette.prediction if first else palette.baseline
+        values, chosen = stack(map(measured.of, every)), smoothing == model[:-1]
+        color = palette.prediction if chosen else palette.baseline
         left.line(np.arange(1, order + 1), values.mean, label(f"curve_{smoothing}"), color,
-                  symbol="circle", width=3 if first else 1.5, hover="%{x}: %{y:.3f}",
+                  symbol=_SYMBOLS[smoothing], width=3 if chosen else 1.5, hover="%{x}: %{y:.3f}",
                   error_y=whisker(values.mean, *values.ci, color))  # fmt: skip
     left.points([0], [measured.of("uniform").mean], label("uniform"), palette.truth,
                 symbol="diamond", hover="%{y:.3f}")  # fmt: skip

@@ -159,7 +159,7 @@ lesson.equation(
 )
 lesson.equation(
     "fit",
-    "[AIC] = −2 log L + 2 k,  [BIC] = −2 log L + k log [n]",
+    "[AIC] = −2 log L + 2 k,  [BIC] = −2 log L + k log([n] − 10)",
     {
         "AIC": ("criterion", "P = {aic_order}", "AIC"),
         "BIC": ("criterion", "P = {bic_order}", "BIC"),

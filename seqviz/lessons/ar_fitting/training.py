@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+import numpy as np
+
 from seqviz.compute import ar_fitting as ar
 from seqviz.compute.ar_fitting.ahead import errors_ahead
 from seqviz.compute.ar_fitting.estimation import OneStep
@@ -127,7 +129,8 @@ def draw_map(done: NetworkFit, study: Study, show: Show) -> None:
 def draw_predictions(done: NetworkFit, study: Study, show: Show) -> None:
     """Show the last one-step predictions, and the error of repeating each value."""
     show.figure(training.one_step_predictions, done)
-    count = min(120, len(study.values) - 1)
+    # An MLP predicts nothing before its first full window.
+    count = min(120, int(np.isfinite(done.predictions).sum()))
     naive = float(((study.values[1:] - study.values[:-1])[-count:] ** 2).mean())
     show.note("predictions", count=count, mse=done.last_mse(count), naive=naive)
 

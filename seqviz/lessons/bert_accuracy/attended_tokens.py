@@ -59,7 +59,7 @@ def own_padding(p: PadsParams, show: Show) -> None:
 def padded(p: PadsParams, show: Show) -> None:
     if p.view not in MEASURED:
         return own_padding(p, show)
-    guess, in_mean = show.run(systems.majority, name="guess"), None
+    guess, in_mean = show.run(systems.majority, sentences=p.sentences, name="guess"), None
     if p.side == "right":
         about = {**shipped.PADS_IN_MEAN, "model": p.model}
         in_mean = show.shipped(padding.pads_in_mean, name="in_mean", **about)
@@ -101,7 +101,7 @@ def directions(p: DirectionsParams, show: Show) -> None:
         show.figure(best_guesses, guesses)
         ranks = {direction: guesses.rank_of(direction) for direction in DIRECTIONS}
         return show.note("looks_own", truth=guesses.truth, **ranks)
-    guess = show.run(systems.majority, name="guess")
+    guess = show.run(systems.majority, sentences=p.sentences, name="guess")
     request = shipped.BY_CLS if p.feature == "cls" else shipped.DIRECTION
     result = show.job(
         direction.direction, **{**request, "sentences": p.sentences},

@@ -74,7 +74,8 @@ def own_masking(p: MaskedParams, show: Show) -> None:
 def masking(p: MaskedParams, show: Show) -> None:
     if p.view == "own":
         return own_masking(p, show)
-    guess, share = show.run(systems.majority, name="guess"), p.share / 100
+    guess = show.run(systems.majority, sentences=p.sentences, name="guess")
+    share = p.share / 100
     request = {**shipped.CONTROLLED, "model": p.model}
     controls = show.shipped(word_masking.controls, name="controls", **request)
     result = show.job(

@@ -90,6 +90,9 @@ lesson.step("scores", "nucleus", {"top_p": 0.5}, [0, 1])
 lesson.step("steps", "sampled", {"way": "sampled"}, [0, 1])
 lesson.step("steps", "replace", {"rank": 2}, [0])
 
+lesson.step("futures", "few", {"shown": 8}, ["figure.future_best", "figure.future_greedy"])
+lesson.step("futures", "many", {"shown": 40}, ["figure.future_node"])
+
 lesson.step("draws", "many", {"count": 5000}, [0, 1])
 lesson.step("draws", "few", {"count": 10}, [0, 1])
 
@@ -131,8 +134,8 @@ lesson.equation(
     "steps",
     "[b] = −log_2 [p(y_t | y_1 … y_{t−1})]",
     {
-        "b": ("surprise_bits", "{bits:number}", Axis("x2")),
-        "p(y_t | y_1 … y_{t−1})": ("token_probability", "", 0, ControlLight("step")),
+        "b": ("surprise_bits", "{own_bits:number}", Axis("x2")),
+        "p(y_t | y_1 … y_{t−1})": ("token_probability", "{own:fine}", 0, ControlLight("step")),
     },
 )
 lesson.equation(

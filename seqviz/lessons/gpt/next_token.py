@@ -143,7 +143,7 @@ def steps(p: GenerationParams, show: Show) -> None:
     position = min(p.step, len(base.ids))
     forced = int(base.candidates[position - 1][p.rank - 1]) if p.rank else base.ids[position - 1]
     other = None
-    if forced != base.ids[position - 1] and position < COUNT:
+    if forced != base.ids[position - 1]:
         after = (*base.ids[: position - 1], forced)
         other, base = base, written(p, after, p.temperature, "branch", show)
     show.figure(text_steps, base, other, position, p.rank, picks=("rank", "step"))

@@ -139,6 +139,7 @@ def offset_view(p: DistanceParams, sines: Sinusoids, show: Show) -> None:
         show.figure(similarity_by_offset, result, closed)
     else:
         show.figure(dot_products, result)
-    near, far = sines.dot(1), sines.dot(13)
     show.note("same_offset", spread=result.dot_by_offset.spread)
-    show.note("nearer" if near > far else "farther", near=near, far=far)
+    if p.length > 17:  # the note compares positions 5 and 17 with 4
+        near, far = sines.dot(1), sines.dot(13)
+        show.note("nearer" if near > far else "farther", near=near, far=far)

@@ -140,5 +140,6 @@ def task(p: TaskParams, show: Show) -> None:
         "extrapolates" if retained else "no_extrapolation", kept=retained, p=p, result=result,
         best=names[best], best_longer=result.right_longer(best), best_usual=result.right(best),
     )  # fmt: skip
-    show.caption(show.words("note.task", result=result, sequences=tiny.TEST_SEQUENCES))
-    show.caption(show.words("note.task_bounds", result=result))
+    if p.view == "result":
+        show.caption(show.words("note.task", result=result, sequences=tiny.TEST_SEQUENCES))
+        show.caption(show.words("note.task_bounds", result=result))

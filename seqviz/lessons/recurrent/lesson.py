@@ -152,9 +152,9 @@ WRONG = {
 lesson.equation("tagging", "[y_t] = g([h⃗_t], [h⃖_t])", WRONG, when={"view": ("errors",)})
 lesson.equation(
     "tagging",
-    "[J] = −Σ_t ln [p_t]",
+    "[L] = −Σ_t ln [p_t]",
     {
-        "J": ("loss", "{sum_bi:number}", 3),
+        "L": ("loss", "{sum_bi:number}", 3),
         "p_t": ("token_probability", "", Axis("y2"), ControlLight("letter")),
     },
     when={"view": ("letters",)},
@@ -192,9 +192,9 @@ lesson.equation(
 )
 lesson.equation(
     "bill",
-    "[J] = −Σ_t log_2 [p_t]",
+    "[L] = −Σ_t log_2 [p_t]",
     {
-        "J": ("loss", "{bits:number}", 0),
+        "L": ("loss", "{bits:number}", 0),
         "p_t": ("token_probability", "", Axis("y")),
     },
     when={"view": ("terms",)},

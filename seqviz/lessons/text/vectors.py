@@ -118,7 +118,7 @@ def say_analogy(p: MapParams, source: str, show: Show) -> None:
     summary = "asked" if answer.first in answer.query else "new"
     show.note(
         f"analogy.{summary}", a=a, b=b, c=c, answer=answer, cosine=float(answer.cosines[0]),
-        neighbor=neighbor.first, of=neighbor.of + 3,
+        neighbor=neighbor.first, of=answer.of,
     )  # fmt: skip
 
 

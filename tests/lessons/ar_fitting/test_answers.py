@@ -141,7 +141,7 @@ def test_texts_table_matches_networks_bench():
 SAYS = (
     ("process", {}, ("**Stationary.**", "beyond lag 1: 1 of 19")),
     ("process", {"order": 3}, ("beyond lag 3:",)),
-    ("process", {"shuffle": True}, ("Bars of the ACF outside the band: 3 of 20",)),
+    ("process", {"shuffle": True}, ("Sample ACF outside the 95% band: 3 of 20",)),
     ("process", {"shuffle": True, "seed": 2}, ("1 of 20;",)),
     ("process", {"phi": 1.0}, ("Unit root at +1", "almost straight fall")),
     ("process", {"phi": -1.0}, ("Unit root at −1", "changes its sign", "−0.99")),
@@ -181,15 +181,15 @@ SAYS = (
     ("real", {"source": "elnino"}, ("repeating the last value gives",)),
     ("real", {"source": "elnino", "seasonal": True}, ("last season, 12 values",)),
     ("real", {"view": "residuals", "source": "co2"},
-     (unbroken("**Refused.** Q(20) = 1,055 is above 28.9"),)),
-    ("real", {"view": "residuals", "source": "nile"}, ("**Not refused.**",)),
-    ("real", {"view": "residuals", "model": 9}, ("**Not refused.**", "11 degrees of freedom")),
+     (unbroken("**Rejected.** Q(20) = 1,055 is above 28.9"),)),
+    ("real", {"view": "residuals", "source": "nile"}, ("**Not rejected.**",)),
+    ("real", {"view": "residuals", "model": 9}, ("**Not rejected.**", "11 degrees of freedom")),
     ("real", {"view": "order"}, ("pass the test",)),
     ("real", {"view": "order", "source": "co2"}, ("Even the AR(11)",)),
     ("real", {"view": "correlations"}, ("42 of 80", "about 4")),
     ("networks", {}, ("**Underfit.**",)),
     ("networks", {"preset": "text_1000"}, ("**Below the line.**",)),
-    ("networks", {"preset": "held_out"}, ("The validation loss is least after",)),
+    ("networks", {"preset": "held_out"}, ("The validation loss is least at epoch",)),
     ("networks", {"preset": "held_out", "view": "ahead"}, ("Fed its own forecasts, the RNN",)),
     ("networks", {"view": "map"}, ("In the middle tenth",)),
     ("networks", {"view": "predictions"}, ("last 120 values",)),
@@ -217,8 +217,8 @@ def test_real_note_reports_ljung_box_rejection():
     for source in ("sunspots", "co2", "elnino"):
         visible = run("real", source=source)
         assert visible.readouts["inside"].value == "100%"
-        assert "Ljung-Box refuses this AR(2)" in visible.notes[1]
-    assert "refuses" not in " ".join(run("real", source="nile").notes)
+        assert "Ljung-Box rejects this AR(2)" in visible.notes[1]
+    assert "rejects" not in " ".join(run("real", source="nile").notes)
 
 
 def test_real_forecast_improves_with_seasonal_differences():
@@ -256,6 +256,9 @@ def test_networks_note_describes_user_network():
     assert "reads the last value alone" in item
     several = say({**own, "view": "predictions"}, train=True, code=False).notes[0]
     assert "over the last 49 values" in several
+    mlp = {**own, "cell": "mlp", "lags": 10, "view": "predictions"}
+    windows = say(mlp, train=True, code=False).notes[0]
+    assert "over the last 40 values" in windows  # the first 9 targets have no full window
 
 
 def test_nonlinear_note_states_error_ratio_above_one():

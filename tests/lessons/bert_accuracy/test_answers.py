@@ -16,6 +16,7 @@ import pytest
 
 from seqviz.compute.bert_accuracy.results import FillIn, FillSettings, SystemPredictions
 from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.bert_accuracy import baselines, fill, systems
 from seqviz.lessons.bert_accuracy.lesson import lesson
 from seqviz.lessons.framework.output import Output
@@ -294,6 +295,14 @@ def test_random_head_is_compared_with_majority_of_training(language, words):
     notes = lesson.benches["compare"].run({}, language).notes
     (visible,) = (note for note in notes if words in note)
     assert f"{100 * guess:.1f}%" in visible
+
+
+def test_majority_counts_the_sentences_that_are_tested():
+    first = sentiment_split()[1].positive[:200]
+    negative = int((~first).sum())  # most training sentences are negative
+    guess = systems.majority(sentences=200)
+    assert (guess.correct, guess.n) == (negative, 200)
+    assert systems.majority().n == 2000
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

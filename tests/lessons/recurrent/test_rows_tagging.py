@@ -103,7 +103,7 @@ ROWS = {
         {"view": "letters", "task": "words"},
         {"view": "letters", "task": "words", "chinese": "很好。"},
         {"metric.loss_uni": (6.801, 0.4519), "metric.loss_bi": (1.203, 0.1045)},
-        ("6.80", "1.20", unbroken("L⟨4⟩ = 1.45")),
+        ("6.80", "1.20", unbroken("L_4 = 1.45")),
     ),
 }
 message = partial(textbook_rows.said, lesson, "tagging")

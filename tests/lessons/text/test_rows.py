@@ -254,7 +254,7 @@ ROWS = {
         {"view": "onehot"},
         {"view": "onehot", "phrase": "This course"},
         {"metric.letters": ("23", "10"), "metric.signs": ("26", "11")},
-        (("23 letters, 26 signs", "23 个字母；连空格和标点共 26 个字符"),),
+        (("23 letters, 26 characters", "23 个字母；连空格和标点共 26 个字符"),),
     ),
     "D-61 strip": Row(
         "cutters",
