@@ -267,7 +267,7 @@ export class Chart {
     const place = () => this.host.closest('[class*="st-key-bench-"]') ?? document;
     const readouts = () => document.querySelectorAll(`.${cssClass(prefix)}-readouts, .${cssClass(prefix)}-details`);
     const notes = () => place().querySelectorAll(`.${cssClass(prefix)}-equation, [class*="${cssClass(prefix)}-notes-"]`);
-    const badge = () => document.querySelector(`.${cssClass(prefix)}-footer > :has(.stMarkdownBadge)`);
+    const badge = () => document.querySelector(`.${cssClass(prefix)}-footer > :first-child`);
     const restoreAll = () => [...readouts(), ...notes(), badge()].forEach(restore);
     const paint = (answer, isDragging) => {
       const { figure, alt, readouts: newReadouts, notes: sentences, badge: badgeText } = unpack(answer);

@@ -63,6 +63,7 @@ const MAX_PINNED_SHARE = 0.45; // of the window, for a figure that stays in sigh
 // On a phone a figure of this height sticks below the header and takes at most its share of the window;
 // of a taller one the lower end stays. `box` is the sticky element.
 export function pinFigure(box, height) {
+  box.toggleAttribute("data-seqviz-pinned", true); // for ui/render/css.py
   if (!PHONE.matches && !SIDEWAYS.matches) return;
   const available = PHONE.matches ? MAX_PINNED_SHARE * window.innerHeight : window.innerHeight - HEADER_PX;
   const top = Math.min(HEADER_PX, available + HEADER_PX - height);

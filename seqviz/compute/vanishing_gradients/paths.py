@@ -44,7 +44,7 @@ class PathContributions:
     def largest(self) -> tuple[int, float]:
         """Step whose error has the largest share, and that share."""
         shares = self.along(self.terms)
-        position = int(np.argmax(np.abs(shares)))
+        position = int(np.argmax(shares))
         return self.moment + position, float(shares[position])
 
     def along(self, vectors: Float[np.ndarray, "later hidden"]) -> Float[np.ndarray, "later"]:

@@ -11,8 +11,7 @@ from seqviz.plotting.axes import percent
 def accuracy_by_length(by_length: ByLength, style: Style = STYLE) -> Figure:
     """Plot the percent of right answers (left) and of sequences without a wrong one (right).
 
-    Dotted lines are the most frequent answer at every step; the vertical line is the training
-    length.
+    Dotted lines are the best constant answer; the vertical line is the training length.
     """
     text, palette, length = style.text, style.palette, by_length.length
     sheet = Sheet(style)

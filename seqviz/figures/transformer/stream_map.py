@@ -98,7 +98,7 @@ def _columns(transformer: TransformerParts, part: Part, style: Style) -> dict[st
         width = count // transformer.heads
         middles = np.arange(transformer.heads) * width + (width - 1) / 2
         return {**axes.counted(count, label("key")), "tickvals": middles.tolist(),
-                "ticktext": [str(head) for head in range(1, transformer.heads + 1)]}  # fmt: skip
+                "ticktext": [str(head) for head in range(transformer.heads)]}  # fmt: skip
     return axes.counted(count, label("column", shown=SHOWN_COLUMNS, width=part.shape[-1]))
 
 

@@ -141,8 +141,10 @@ def apart(p: ApartParams, show: Show) -> None:
     result = show.run(attention.parts, above.model, text, other, above.layer, above.head)
     last = len(result.text.pieces)
     query, key = min(p.query, last), min(p.key, last)
-    draw = query_key_products if p.view == "products" else scores_to_weights
-    show.figure(draw, result, query, key, p.by)
+    if p.view == "products":
+        show.figure(query_key_products, result, query, key, p.by, picks=("", "key"))
+    else:
+        show.figure(scores_to_weights, result, query, key, p.by, picks=("key", ""))
     at = query - 1, key - 1
     score = show.derive(result.score, *at, name="score")
     pair = show.words("metric.product.pair", **score)

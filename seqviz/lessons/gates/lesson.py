@@ -178,7 +178,7 @@ lesson.equation(
 )
 lesson.equation(
     "watch",
-    "[τ] = −1/ln f_t",
+    "[τ] = −1 / mean_t ln f_t",
     {"τ": ("time_constant", "", Axis("x2"))},
     when={"view": ("saturation",), "cell": ("lstm",)},
 )

@@ -35,7 +35,7 @@ sides = lesson.bench("sides", both_sides.SidesParams)(both_sides.read_sides)
 
 COUNTED = (
     (4, 11, 6, 0.02), (0, 11, 6, 0.05), (3, 20, 10, 0.1), (1, 5, 5, 0.2), (0, 30, 10, 0.01),
-    *combinations((0, 2, 7), (12, 40), (8,), (0.03, 0.3)),
+    *combinations((0, 2, 5), (12, 40), (8,), (0.03, 0.3)),
 )  # fmt: skip
 lesson.exercise(
     "smoothed",
@@ -62,7 +62,7 @@ lesson.check(
     share=0.02,
 )  # fmt: skip
 
-lesson.sketch("ladder", kind="curve", bench="ladder", values={}, visible=(3,))
+lesson.sketch("ladder", kind="curve", bench="ladder", values={}, answer=(2,), visible=(3,))
 
 lesson.question("alone", "product", at={"n": 1})
 lesson.question("impossible", "counts")
@@ -75,7 +75,7 @@ ORDERS = "figure.orders_orders"
 lesson.step("product", "reversed", {**TURNED, "n": 2}, [0, "figure.orders_this"])
 lesson.step("product", "alone", {**TURNED, "n": 1}, [0, ORDERS])
 
-FOLLOWERS = {"view": "followers"}
+FOLLOWERS = {"view": "followers", "level": "words"}
 lesson.step("counts", "letters", {**FOLLOWERS, "n": 1, "smoothing": "none"},
             ["figure.followers_sentences"])  # fmt: skip
 lesson.step("counts", "smoothed", {**FOLLOWERS, "n": 3, "smoothing": "kneser_ney"}, [1, 2])
@@ -128,23 +128,25 @@ lesson.equation(
         "α(w | c)": ("own_count_share", "", 2),
         "γ(c) p(w | c′)": ("shorter_context_share", "", 1),
     },
-    when={"view": ("followers",), "smoothing": ("witten_bell", "kneser_ney")},
+    when={
+        "view": ("followers",),
+        "smoothing": ("witten_bell", "kneser_ney", "modified_kneser_ney"),
+    },
 )
 lesson.equation(
     "ladder",
-    "[H] = −1/N Σ_t log_2 p(x_t | [c])",
+    "[H] = −1/M Σ_t log_2 p(x_t | [c])",
     {
-        "H": ("cross_entropy_rate", "{bits.mean:number}", Axis("x")),
+        "H": ("cross_entropy_rate", "{bits.mean:number}", Axis("y")),
         "c": CONTEXT,
     },
     when={"view": ("models",)},
 )
 lesson.equation(
     "ladder",
-    "[H] = −1/[N] Σ_t log_2 p(x_t | [c])",
+    "[H] = −1/M Σ_t log_2 p(x_t | [c])",
     {
         "H": ("cross_entropy_rate", "{last.mean:number}", Axis("y")),
-        "N": ("text_characters", "", Axis("x")),
         "c": CONTEXT,
     },
     when={"view": ("amount",)},

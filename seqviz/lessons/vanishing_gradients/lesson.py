@@ -122,17 +122,8 @@ lesson.equation(
     when={"view": ("course",), "task": ("first",)},  # no run of the other task is shipped
 )
 lesson.equation(
-    "race",
-    "‖∂J/∂[h_t]‖ → 0,  L = [L]",
-    {
-        "h_t": ("hidden_state", "", RNN),
-        "L": ("steps", "", Axis("x")),
-    },
-    when={"view": ("ladder",)},
-)
-lesson.equation(
     "reach",
-    "‖∂J/∂[h_t]‖ ≤ [σ_{max}]^{T−t} ‖∂J/∂h_T‖,  T = [T]",
+    "RNN: ‖∂J/∂[h_t]‖ ≤ [σ_{max}]^{T−t} ‖∂J/∂h_T‖,  T = [T]",
     {
         "h_t": ("hidden_state", "", Axis("y")),
         "σ_{max}": (

@@ -110,7 +110,7 @@ def draw_terms(p: CutParams, request: GradientExperiment, show: Show) -> None:
     show.readout("kept", curve.kept_by, window)
     show.readout("angle", curve.angle_of, window)
     show.readout("length", curve.length_of, window)
-    if window >= request.steps:
+    if window >= curve.windows[-1]:
         show.note("nothing_dropped", window=window)
     else:
         show.facts(curve.effect, window, note=p.kind)

@@ -576,6 +576,7 @@ def begin(declared: Lesson) -> PageLesson:
             course.page(declared, lesson.text, header.view_parameters())
         header.neighbours(declared.slug, lesson.text)
         st.stop()
+    css.reserve(name for name, bench in declared.benches.items() if bench.questions)
     about = f"{declared.slug}.about"
     more = lesson.text(about) if lesson.text.has(about) else None
     with st.container(key="goal") if header.presenting() else nullcontext():

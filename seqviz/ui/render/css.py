@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import streamlit as st
 
 from seqviz.content import catalog
 from seqviz.core.paths import STATIC
 
+# A figure draws many elements a second. For each of them the browser matches again every `:has` above
+# it whose argument may concern it: with `*`, `[class...]` or no name that the figure lacks, all of
+# them. Such a rule made a press twice as slow; what `:has` looks for has names of the page's own
+# (`tests/ui/render/test_css.py`).
 _PAGE = """
 .stMainBlockContainer {max-width: 1200px; padding-top: 4rem; padding-bottom: 4rem;}
 .st-key-masthead {row-gap: .25rem;}
@@ -26,8 +32,8 @@ _PAGE = """
 /* One row of buttons; a long badge takes two lines. */
 @media (min-width: 1000px) {
   [class*="-footer"] {flex-wrap: nowrap;}
-  [class*="-footer"] > :not(:has(.stMarkdownBadge)) {flex-shrink: 0;}
-  [class*="-footer"] > :has(.stMarkdownBadge) {flex: 0 1 auto; min-width: 0;}
+  [class*="-footer"] > * {flex-shrink: 0;}
+  [class*="-footer"] > :first-child {flex: 0 1 auto; min-width: 0;}
 }
 .stApp [class*="-footer"] .stMarkdownBadge.stMarkdownBadge {white-space: normal;}
 [class*="-figure"] {overflow: hidden;}
@@ -41,10 +47,8 @@ _PAGE = """
 .stApp .katex-display {margin: .75em 0; padding: .25em 0;}
 /* An off-screen bench is not laid out or painted at every interaction: a quarter of the time. One
    that was never on screen has its placeholder's height, so a jump arrives where it should. */
-[class*="st-key-bench-"] {content-visibility: auto; contain-intrinsic-size: auto 461px;}
-/* `:has` names a depth: with a descendant it is matched again for each mark that a figure draws. */
-[class*="st-key-bench-"]:has(> * > * > * > [class*="-question"]) {
-  contain-intrinsic-size: auto 559px;
+[class*="st-key-bench-"] {
+  content-visibility: auto; contain-intrinsic-size: auto 461px; position: relative;
 }
 /* Placeholders stand out of sight until they are near: a pulse costs a frame 60 times a second. */
 [class*="-placeholder"] .stSkeleton {animation: none;}
@@ -73,7 +77,6 @@ _PAGE = """
   .stApp [class*="st-key-card-"] summary p img {top: calc(50% - 1rem); width: 4rem; height: 2rem;}
 }
 /* The map of the lesson beside the title of another bench: boxes along a stream. */
-[class*="st-key-bench-"]:has(> * > * > * > * > .seqviz-navigator) {position: relative;}
 .stElementContainer:has(> .stHtml > .seqviz-navigator) {
   position: absolute; top: .9rem; right: 1rem; width: auto;
 }
@@ -94,8 +97,8 @@ _PAGE = """
   background: currentColor; -webkit-text-fill-color: var(--st-background-color, Canvas);
 }
 @media (min-width: 641px) {
-  [class*="st-key-bench-"]:has(> * > * > * > * > .seqviz-navigator) .stMarkdown.stMarkdown h2 {
-    padding-right: 11rem;
+  .stElementContainer:has(+ .stElementContainer > .stHtml > .seqviz-navigator) .stMarkdown h2 {
+    padding-right: 11rem !important;
   }
 }
 @media (max-width: 640px) {.stElementContainer:has(> .stHtml > .seqviz-navigator) {display: none;}}
@@ -123,27 +126,23 @@ _PAGE = """
 @media (max-width: 640px) {
   .st-key-masthead > :nth-child(2) {display: none;}
   .st-key-masthead > :first-child {flex: 0 0 100%;}
-  [class*="st-key-bench-"] .stColumn:has(> * > * > [class*="-figure"]),
-  [class*="st-key-bench-"] .stColumn > .stVerticalBlock:has(> * > [class*="-figure"]) {
-    display: contents;
-  }
+  [class*="st-key-bench-"] .stColumn:first-child,
+  [class*="st-key-bench-"] .stColumn:first-child > .stVerticalBlock {display: contents;}
   .stMarkdown table {display: block; overflow-x: auto;}
   [class*="-question"] [role="radiogroup"] {flex-flow: column; align-items: flex-start; gap: 0;}
   [class*="-question"] .stElementContainer:has(> .stRadio) {flex: 1 0 100%;}
-  [data-testid="stLayoutWrapper"]:has(> [class*="-figure"] > [class*="-chart"]) {
+  [data-testid="stLayoutWrapper"][data-seqviz-pinned] {
     position: sticky; top: var(--seqviz-top, 3.75rem); z-index: 5; width: 100%;
     background: var(--seqviz-background);
   }
 }
 /* In landscape it is beside its controls and fills the window below the header. */
 @media (min-width: 641px) and (max-height: 500px) and (pointer: coarse) {
-  [data-testid="stLayoutWrapper"]:has(> [class*="-figure"] > [class*="-chart"]) {
+  [data-testid="stLayoutWrapper"][data-seqviz-pinned] {
     position: sticky; top: var(--seqviz-top, 3.75rem); z-index: 5;
     background: var(--seqviz-background); flex: 0 0 auto; height: calc(100dvh - 5.5rem);
   }
-  [class*="st-key-bench-"] .stColumn > .stVerticalBlock:has(> * > [class*="-figure"]) {
-    height: 100%;
-  }
+  [class*="st-key-bench-"] .stColumn:first-child > .stVerticalBlock {height: 100%;}
   .stMainBlockContainer {padding-left: .75rem; padding-right: .75rem;}
   [class*="st-key-bench-"] {padding: .5rem;}
   [class*="st-key-bench-"] .stHorizontalBlock:has(> .stColumn) {gap: .75rem;}
@@ -176,6 +175,17 @@ _PAGE = """
 _PHONE = (STATIC / "components/phone.css").read_text("utf-8")
 _EQUATION = (STATIC / "bench/equation.css").read_text("utf-8")
 _PRESENTER = (STATIC / "components/present.css").read_text("utf-8")
+
+
+def reserve(names: Iterable[str]) -> None:
+    """Give benches that were never on screen the height that they have with a question.
+
+    Args:
+        names: benches with a question.
+    """
+    selectors = ", ".join(f".st-key-bench-{name}" for name in names)
+    if selectors:
+        st.html(f"<style>:is({selectors}) {{contain-intrinsic-size: auto 559px;}}</style>")
 
 
 def apply(presenting: bool, slug: str = "") -> None:

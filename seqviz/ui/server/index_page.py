@@ -36,7 +36,8 @@ STALE = (b"content-length", b"etag", b"last-modified")  # describe the file only
 STYLE = """
 .stMainBlockContainer.stMainBlockContainer {max-width: 1200px; padding-top: 4rem;}
 @media (min-width: 864px) {
-  .stMainBlockContainer.stMainBlockContainer:has([data-testid="stAppSkeleton"]) {
+  .stMainBlockContainer.stMainBlockContainer:has(
+    > .stVerticalBlock > .stElementContainer > [data-testid="stAppSkeleton"]) {
     padding-left: 5rem; padding-right: 5rem;
   }
 }

@@ -16,6 +16,7 @@ from seqviz.experiments.gpt.shots import AMOUNTS
 from seqviz.experiments.gpt.surprise import repeated
 from seqviz.lessons.gpt.generation import AGAIN, DECODER, STORY
 from seqviz.lessons.gpt.lesson import lesson
+from seqviz.lessons.gpt.next_token import COUNT
 from tests.lessons import quiz_helpers, textbook_rows
 
 of, message = (partial(item, "gpt") for item in (quiz_helpers.of, quiz_helpers.says))
@@ -134,3 +135,12 @@ def test_steps_note_never_gives_a_drawn_token_no_probability(language, smollm2):
     visible = textbook_rows.said(lesson, "steps", values, language)
     assert "0.0%" not in visible
     assert "Interactive" in visible  # it has a probability below 0.05%
+
+
+def test_last_token_can_be_replaced(smollm2):
+    bench = lesson.benches["steps"]
+    before = bench.run({"step": COUNT}).facts
+    after = bench.run({"step": COUNT, "rank": 2}).facts
+    assert after["instead"] == before["token"] != after["token"]
+    assert after["chance"] < before["chance"]
+    assert after["own_bits"] > before["own_bits"]
