@@ -256,3 +256,31 @@ def test_vote_is_a_sheet_below_the_figure(browser, server):
         assert 0 < above["y"] < 100
         assert below["y"] - above["y"] > 200
         assert below["y"] + below["height"] <= 860
+
+
+def test_swipe_over_a_figure_scrolls_the_page(visit):
+    """Plotly would take it for a zoom."""
+    lesson = visit("ar_fitting", {"lang": "en"}, **PHONE)
+    lesson.rest()
+    page = lesson.page
+    figure = page.locator(f"{css_class('bench-by_hand')} .seqviz-chart .nsewdrag").first
+    figure.evaluate("(figure) => figure.scrollIntoView({ block: 'center' })")
+    lesson.rest()
+    look = """() => ({
+        top: document.querySelector(".stMain").scrollTop,
+        ranges: JSON.stringify([...document.querySelectorAll(".seqviz-chart")]
+            .map((host) => [host._fullLayout?.xaxis.range, host._fullLayout?.yaxis.range])),
+    })"""
+    before, box = page.evaluate(look), figure.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    session = page.context.new_cdp_session(page)
+    for kind, points in (
+        ("touchStart", [{"x": x, "y": y}]),
+        *(("touchMove", [{"x": x, "y": y - 15 * k}]) for k in range(1, 11)),
+        ("touchEnd", []),
+    ):
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    lesson.rest()
+    after = page.evaluate(look)
+    assert after["top"] > before["top"] + 100
+    assert after["ranges"] == before["ranges"]

@@ -7,7 +7,7 @@ import { updateBadge, updateNotes, updateReadouts, restore } from "./drag_overla
 import { markTrace } from "./equation.js";
 import { pinBoard } from "./pins.js";
 import { createElement } from "../components/slider.js";
-import { PHONE, pinFigure } from "./viewport.js";
+import { PHONE, TOUCH, pinFigure } from "./viewport.js";
 import { isLit } from "./step_lights.js";
 import { changedPanels, onlyPanel, stackPanels, tabsOf } from "./responsive_panels.js";
 
@@ -221,7 +221,9 @@ export class Chart {
     this.previous = null;
     dropGhosts(host);
     const size = { width: this.size.width * widthFactor, height: this.size.height - tabsPx };
-    Plotly.react(host, traces, { ...layout, ...size, ...(isWider && { dragmode: false }) }, CONFIG).then(() => {
+    // A finger on a figure scrolls the page or a wide figure; Plotly would zoom.
+    const drag = isWider || TOUCH.matches ? { dragmode: false } : {};
+    Plotly.react(host, traces, { ...layout, ...size, ...drag }, CONFIG).then(() => {
       turnArrows(host);
       this.showMap(layout.meta);
       this.onPainted?.();

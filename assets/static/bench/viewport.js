@@ -56,6 +56,7 @@ export function showFigure(bench) {
 }
 
 export const PHONE = window.matchMedia("(max-width: 640px)"); // as in ui/render/css.py
+export const TOUCH = window.matchMedia("(pointer: coarse)");
 const SIDEWAYS = window.matchMedia("(max-height: 500px) and (pointer: coarse)");
 const HEADER_PX = 60; // pixels that Streamlit's header covers
 const MAX_PINNED_SHARE = 0.45; // of the window, for a figure that stays in sight on a phone

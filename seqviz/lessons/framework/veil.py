@@ -8,7 +8,7 @@ and files are left out. The veil is applied where items are emitted (`Show.emit`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from seqviz.core.i18n import Text
@@ -29,6 +29,7 @@ class Question:
         bench: name of the bench that answers it.
         visible: indices of the traces that the veiled figure keeps, at the bench's defaults.
         at: settings at which the bench answers it; empty for the defaults.
+        above: settings of benches that it reads, by name of the bench.
         veils: False where the bench shows nothing of the answer at its defaults and opens its
             lesson, so that a reader can move it at once.
         also: names of other benches that show the answer at their defaults.
@@ -40,6 +41,7 @@ class Question:
     bench: str
     visible: Sequence[int] = ()
     at: Mapping[str, Any] | None = None
+    above: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     veils: bool = True
     also: Sequence[str] = ()
     lights: Sequence[Sequence[Light]] = ()

@@ -15,7 +15,7 @@ import streamlit as st
 from seqviz import lessons
 from seqviz.compute import typed_numbers
 from seqviz.core import settings
-from seqviz.core.i18n import Text, number
+from seqviz.core.i18n import Text, number, percent
 from seqviz.lessons.framework import controls
 from seqviz.lessons.framework.control_schema import number_options
 from seqviz.lessons.framework.error_messages import to_message
@@ -27,8 +27,10 @@ from seqviz.ui.page import classroom_panel, components, widgets
 from seqviz.ui.render import html
 from seqviz.ui.runtime import run_context
 from seqviz.ui.runtime.result_cache import cached
+from seqviz.ui.streamlit_patches.fragment_reruns import draw_page
 
 MAX_TRIES = 2
+WHOLE = 0.5  # the tolerance of answers that are whole numbers
 
 
 def predict(words: LessonWords, key: str, question: Question, bench: Bench) -> None:
@@ -70,10 +72,19 @@ def predict(words: LessonWords, key: str, question: Question, bench: Bench) -> N
         if question.at is not None:
             st.button(
                 text("frame.show_it"), key=f"{key}.show", type="tertiary",
-                icon=":material/arrow_forward:", on_click=partial(
-                    widgets.set_all, bench.prefix, bench.declaration, question.at
-                ),
+                icon=":material/arrow_forward:", on_click=partial(_set_to_answer, bench, question),
             )  # fmt: skip
+            if st.session_state.pop(f"{key}.above", False):
+                draw_page()
+
+
+def _set_to_answer(bench: Bench, question: Question) -> None:
+    """Set the controls of the bench, and of those that it reads, to the answer of a question."""
+    widgets.set_all(bench.prefix, bench.declaration, question.at or {})
+    for name, values in question.above.items():
+        other = bench.lesson.benches[name]
+        widgets.set_all(other.prefix, other.declaration, values)
+        st.session_state[f"{bench.lesson.record.code}.predict.{question.name}.above"] = True
 
 
 def lift(text: Text, key: str, predictions: Set[str]) -> None:
@@ -206,7 +217,7 @@ def pose(
         return None
     st.markdown(f"**{label}** {text(f'{position}.question', **values)}")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        given = _given(text, key)
+        given = _given(text, key, exercise)
         if button:
             button()
     if given is None:
@@ -221,16 +232,24 @@ def pose(
     return False
 
 
-def _given(text: Text, key: str) -> float | None:
-    """Return the number that the reader has entered, if any."""
+def _given(text: Text, key: str, exercise: Exercise) -> float | None:
+    """Return the number that the reader has entered, if any; the field says how exact it must be."""
+    tolerance = ""
+    if exercise.share:
+        tolerance = percent(exercise.share, 0)
+    elif 0 < exercise.within < WHOLE:
+        tolerance = f"{exercise.within:g}"
+    label = text("frame.answer")
+    if tolerance:
+        label = text("frame.answer_within", tolerance=tolerance)
 
     def take(answer: str) -> None:
         with suppress(ValueError):
             st.session_state[key] = typed_numbers.number(answer) if answer else None
 
-    options = {**number_options(text("frame.answer"), None, text),
+    options = {**number_options(label, None, text),
                "value": st.session_state.get(key)}  # fmt: skip
-    with st.container(key=f"{key}.field", width=220):
+    with st.container(key=f"{key}.field", width=290):
         components.number(f"{key}.number", options, take)
     return st.session_state.get(key)
 
