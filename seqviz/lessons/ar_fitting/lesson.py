@@ -60,6 +60,7 @@ lesson.question("twice", "by_hand", at={"slope": 1.0}, veils=False)
 lesson.question("decay", "process", at={"phi": -0.8}, veils=False)
 lesson.question(
     "bias", "fit", at={"view": "sampling", "intercept": True},
+    above={"process": {"phi": 0.9, "n": 50}},
     lights=[["figure.truth"], [Axis("x", 0.9)], [Axis("x", None, 0.9)]],
 )  # fmt: skip
 lesson.question("epochs", "networks")
