@@ -134,13 +134,12 @@ def map_so_far(trail: Sequence[EpochReport], study: Study, style: Style = STYLE)
         study: what is trained.
         style: language, theme and scale of the figure.
     """
-    inputs, curves = trail[-1].map.inputs, []
+    inputs, (coefficients, intercept) = trail[-1].map.inputs, study.line
+    true = line = None
     if isinstance(study.rule, ar.Rule):
-        (coefficients, intercept) = study.line
-        curves = [study.rule.next(inputs), ar.straight(inputs, intercept, coefficients[0])]
-    return training.map_so_far(
-        trail, study.settings.cell, study.values, study.slope, *curves, style=style
-    )
+        true, line = study.rule.next(inputs), ar.straight(inputs, intercept, coefficients[0])
+    cell = study.settings.cell
+    return training.map_so_far(trail, cell, study.values, study.slope, true, line, style)
 
 
 def draw_predictions(done: NetworkFit, study: Study, show: Show) -> None:

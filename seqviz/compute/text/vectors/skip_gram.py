@@ -69,32 +69,33 @@ def train(
     given = torch.from_numpy(pairs)
     visible = tables[0].numpy()
     visible.flags.writeable = False
-    losses, step = [], 0
+    losses: list[float] = []
+    step = 0
 
-    def tell(shown: Sequence[float], done: float) -> float:
-        note(VectorsReport(np.array(shown), done / epochs, visible))
+    def report(by_epoch: Sequence[float], epochs_done: float) -> float:
+        note(VectorsReport(np.array(by_epoch), epochs_done / epochs, visible))
         return time.monotonic()
 
-    told = time.monotonic()
+    last_report = time.monotonic()
     for epoch in range(epochs):
-        total, seen = 0.0, 0
+        total, count = 0.0, 0
         for batch in given[torch.randperm(len(given), generator=random)].split(BATCH):
             others = torch.multinomial(rendered, negatives * len(batch), True, generator=random)
             loss, gradients = _gradients(
                 tables[0], tables[1], batch, others.view(len(batch), negatives)
             )
             total += loss
-            seen += len(batch)
+            count += len(batch)
             step += 1
             for table, gradient, (mean, square) in zip(tables, gradients, moments, strict=True):
                 mean.lerp_(gradient, 1 - _DECAY)
                 square.lerp_(gradient**2, 1 - _SQUARES)
                 size = RATE * (1 - epoch / epochs) / (1 - _DECAY**step)
                 table -= size * mean / ((square / (1 - _SQUARES**step)).sqrt() + 1e-8)
-            if seen < len(given) and time.monotonic() - told > _PAUSE:
-                told = tell([*losses, total / seen], epoch + seen / len(given))
+            if count < len(given) and time.monotonic() - last_report > _PAUSE:
+                last_report = report([*losses, total / count], epoch + count / len(given))
         losses.append(total / max(len(given), 1))
-        told = tell(losses, epoch + 1.0)
+        last_report = report(losses, epoch + 1.0)
     return TrainedVectors(tables[0].double().numpy(), np.array(losses))
 
 
