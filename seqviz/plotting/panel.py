@@ -110,20 +110,24 @@ class Panel:
         y: Float[np.ndarray, "report point"],
         x: Float[np.ndarray, "point"] | None = None,
         title: str = "",
+        total: int = 0,
     ) -> None:
         """Let the last trace show what was learned so far when the training is played again.
 
         Its custom data, if it has any, are 10 to the power of these y values, as displayed. Reports
-        are left out evenly where a trace would have more than 20 kB of them.
+        are left out evenly where a trace would have more than 20 kB of them at the end.
 
         Args:
             updates: number of updates or epochs at each report, in increasing order.
             y: y values of the trace at each report; on a log axis their decimal logarithms.
             x: their x values; None for those of the trace.
             title: what `updates` count, where no panel of the sheet has them on its x axis.
+            total: number of reports of the whole training; with it a running one leaves out the
+                same reports from its beginning on, so what a reader looks at is not replaced.
         """
         y = np.asarray(y, np.float32)
-        every = max(1, -(-y.nbytes // _SNAPSHOT_BYTES))
+        row_bytes = y.nbytes // max(1, len(y))
+        every = max(1, -(-max(total, len(y)) * row_bytes // _SNAPSHOT_BYTES))
         snapshots = {"trace": len(self.sheet.traces) - 1, "updates": updates[::every],
                      "y": y[::every]}  # fmt: skip
         if x is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from seqviz.compute import ar_fitting as ar
@@ -34,6 +36,16 @@ def learned(
     )  # fmt: skip
 
 
+def epoch_reports(losses: Sequence[tuple[float, float]]) -> list[EpochReport]:
+    """Return the first reports of a training of 100 epochs, whose map is steeper every 10."""
+    inputs = np.linspace(-4, 4, 51)
+    maps = [LearnedMap(inputs, s * inputs, s * inputs - 0.1, s * inputs + 0.1) for s in (0.1, 0.6)]
+    return [
+        EpochReport(epoch + 1, 100, *both, epoch - epoch % 10, maps[epoch // 10 % 2])
+        for epoch, both in enumerate(losses)
+    ]
+
+
 def examples() -> tuple[Example, ...]:
     """Return examples of every figure function of the subject, several where it has branches."""
     values = ar.simulate((0.6, -0.3), 1.5, n=200, seed=4).values
@@ -53,8 +65,8 @@ def examples() -> tuple[Example, ...]:
     grid = np.linspace(-4, 4, 101)
     curve = np.tanh(grid)
     done = learned("lstm", values, grid, curve, curve - 0.1, curve + 0.1)
-    trail = [EpochReport(e, 100, 2.0 / e, 2.1 / e) for e in range(1, 13)]
-    begun = [EpochReport(1, 100, 2.0, np.nan)]
+    trail = epoch_reports([(2.0 / e, 2.1 / e) for e in range(1, 13)])
+    begun = epoch_reports([(2.0, np.nan)])
     error = float(np.mean((done.targets - done.predictions)[-120:] ** 2))
     white, bent = ar.diagnose(values, 2), ar.diagnose(values, 1)
     back = errors_ahead(done, (0.6, -0.3), 0.0, (0.6, -0.3))
@@ -93,6 +105,7 @@ def examples() -> tuple[Example, ...]:
         Example("loss, first epoch", training.loss_so_far,
                 (begun, done.settings, (1.0, 0.95, None)), 2.0),
         Example("map", training.one_step_map, (done, values, 0.6), 0.6),
+        Example("map so far", training.map_so_far, (trail, "gru", values, 0.6), 0.6),
         Example("map, no truth", training.one_step_map, (done, values), done.map.slope),
         Example("map of a bent rule", training.one_step_map, (done, values),
                 done.map.slope, {"rule": np.abs(grid), "line": 0.5 * grid}),

@@ -71,7 +71,7 @@ def examples() -> tuple[Example, ...]:
     closed = observed("gru", clamps=[Clamp("z", 0.5)])
     result, renamed = compare(network("lstm"), TEXT), compare(network("gru"), TEXT)
     expected = expect((network("lstm"), network("gru")), SENTENCE)
-    settings, begun = TinySettings("count"), [TinyReport(0, 1000, 0.25)]
+    settings, begun = TinySettings("count"), [TinyReport(0, 1000, 0.25, np.full(13, 0.75))]
     minimal = pair((network("lstm"), network("gru")), SENTENCE, "The flight <i>the</i> airline")
     tiny = [network(cell, 4, "count") for cell in ("lstm", "gru")]
     soft = [read_tempered(item, "aabb.", "h", 2.0, 0.5) for item in tiny]
@@ -111,7 +111,7 @@ def examples() -> tuple[Example, ...]:
         Example("by length", lengths.accuracy_by_length, (long,), 100 * long.majority[-1]),
         Example("parameters", networks.parameter_bars, (table(1, 32),), 4480.0),
         fake_example("training of a tiny network, done", networks.training_curve,
-                     lambda tiny: 100 * tiny.accuracy[-1], settings=settings),
+                     lambda tiny: 100 * tiny.accuracy[-1], settings=settings, step=13),
         Example("training of a tiny network, so far", networks.training_progress,
                 (begun, settings), 25.0),
     )  # fmt: skip

@@ -94,7 +94,8 @@ def _of_vectors() -> tuple[Example, ...]:
         fake_example("two windows", neighbors.two_windows, 10,
                      fake(Nearest, 1, window=10, words=("one", "man"), rank=2), rank=3),
         fake_example("substitutes", neighbors.substitutes_by_window, "items", method=2),
-        Example("losses of pairs", neighbors.losses_so_far, ([2.5, 2.25],), 2.25),
+        Example("words while they are learned", neighbors.words_so_far,
+                (np.array([2.5, 2.25]), fake(Nearest, window=10, rank=3)), 2.25),
         Example("pairs, skip-gram", neighbors.drawn_pairs, (skip, 4), len(skip.pairs)),
         Example("pairs, CBOW", neighbors.drawn_pairs, (training_pairs(WORDS, 2, "cbow"), 1), 6),
     )  # fmt: skip

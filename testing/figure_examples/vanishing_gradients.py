@@ -127,9 +127,10 @@ def _of_training() -> tuple[Example, ...]:
     )  # fmt: skip
 
 
-def race_of() -> CellComparison:
-    """Return a comparison of three cells at the default settings."""
-    return fake(CellComparison, settings=RecallSettings(), updates=np.arange(0, 601, 100), cell=3)
+def race_of(**sizes: int) -> CellComparison:
+    """Return a comparison of three cells at the default settings, with these further sizes."""
+    updates = np.arange(0, 601, 100)
+    return fake(CellComparison, settings=RecallSettings(), updates=updates, cell=3, **sizes)
 
 
 def search_of() -> LongestDelay:

@@ -15,6 +15,8 @@ from tools import measure_trainings
 pytestmark = pytest.mark.browser
 FIGURE = ".st-key-vg-race-figure .seqviz-chart"
 BAR = ".st-key-vg-race-replay .seqviz-replay"
+RUN_UPDATES = 200
+RUN = {"vg.race.updates": str(RUN_UPDATES), "vg.race.seed": "7"}  # ten seconds
 LINES = """(selector) => document.querySelector(selector)._fullData
     .filter(({ mode, x }) => mode === "lines" && x.length > 2)
     .map(({ xaxis, x, y }) => ({ axis: xaxis, n: x.length, last: x.at(-1), y: [...y] }))"""
@@ -81,6 +83,48 @@ def test_replay_plays_to_the_end_and_pauses(race):
     play.click()
     expect(play).to_have_attribute("aria-label", "Play the training again")
     assert slider.input_value() == slider.get_attribute("max")
+
+
+def test_running_training_is_paused_and_followed(visit):
+    """At the end of the slider it is followed, before it the reader's update stays."""
+    lesson = visit("vanishing_gradients", {"lang": "en", **RUN})
+    page = lesson.page
+    lesson.by_key("vg.race.start").get_by_role("button").click()
+    slider, output = page.locator(f"{BAR} input"), page.locator(f"{BAR} output")
+
+    def last_reported(more_than: int) -> int:
+        """The place of the last report, when there are more of them."""
+        return page.wait_for_function(
+            """([selector, least]) => {
+                const { max, value } = document.querySelector(selector) ?? {};
+                return Number(max) > least && value !== "" && Number(max);
+            }""",
+            arg=[f"{BAR} input", more_than],
+            timeout=60_000,
+        ).json_value()
+
+    begun = "(selector) => document.querySelector(selector)?._fullData?.at(-2).x.length > 4"
+    page.wait_for_function(begun, arg=FIGURE, timeout=90_000)
+    page.locator(f"{BAR} .back").click()
+    here, *_ = output.text_content().split(" of ")
+    seen = [line for line in page.evaluate(LINES, FIGURE) if line["axis"] == "x"]
+    reported = int(slider.get_attribute("max"))
+    place = int(slider.input_value())
+    later = last_reported(reported + 2)
+    assert output.text_content().split(" of ")[0] == here
+    assert int(slider.input_value()) == place < later
+    now = page.evaluate(LINES, FIGURE)
+    assert [line for line in now if line["axis"] == "x"] == seen
+    slider.fill(slider.get_attribute("max"))
+    last_reported(later + 1)
+    assert slider.input_value() == slider.get_attribute("max")
+    page.locator(f"{BAR} .back").click()
+    here, *_ = output.text_content().split(" of ")
+    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=90_000)
+    lesson.rest()
+    expect(output).to_have_text(f"{here} of {RUN_UPDATES}")
+    drawn = [line for line in page.evaluate(LINES, FIGURE) if line["axis"] == "x"]
+    assert {f"update {line['last']:,}" for line in drawn} == {here}
 
 
 @pytest.mark.nightly

@@ -114,6 +114,7 @@ export class Chart {
     if (json === this.json && this.host._fullLayout) return;
     const before = this.json;
     this.json = json;
+    this.replay?.follow();
     if (isDragging && this.showsOther(before)) return this.paint();
     if (isDragging && this.size && Plotly?.parts) return this.repaint(before);
     if (Plotly) return this.paint();

@@ -1,5 +1,6 @@
 // Replay of a training: the lines of a figure up to an update, and what was learned by then (`Panel.learns`), drawn
-// again from the figure on screen. Nothing is computed or requested.
+// again from the figure on screen. Nothing is computed or requested. While it still trains, each figure that the page
+// sends has more updates: at the end of the slider they are followed, before it the reader's update stays.
 
 import { interpolate, number } from "../components/format.js";
 
@@ -36,6 +37,7 @@ function snapshot(trace, { updates, x, y }, at, isLog) {
 
 class Replay {
   at = null; // the update; null for the end
+  training = ""; // the job that is drawn; empty where the app has brought the result
   host = null;
 
   constructor(prefix) {
@@ -77,7 +79,7 @@ class Replay {
   }
 
   updates({ data, layout }) {
-    const { axes, learned = [], title: counted } = layout.meta.replay;
+    const { axes = [], learned = [], title: counted } = layout.meta?.replay ?? {};
     const own = data.filter((trace) => axes.includes(axisOf(trace)) && (decoded(trace.x)?.length ?? 0) > 2);
     const counts = [...own.map(({ x }) => x), ...learned.map(({ updates }) => updates)];
     const all = counts.flatMap((values) => [...(decoded(values) ?? [])]).filter(Number.isFinite);
@@ -91,11 +93,27 @@ class Replay {
     if (!chart?.figure || !window.Plotly?.parts) return;
     const { positions, title } = this.read();
     const last = positions.length - 1;
+    if (last < 0) return; // it has just begun
     this.index = Math.max(0, Math.min(last, index));
     chart.replay = this;
     chart.change(() => (this.at = this.index === last ? null : positions[this.index]));
     this.show(positions, title);
     return this.index < last;
+  }
+
+  // The chart has its next figure.
+  follow() {
+    if (this.index === undefined || !this.host.isConnected) return;
+    const { positions, title } = this.read();
+    if (positions.length === 0) return;
+    this.index = this.indexIn(positions);
+    this.show(positions, title);
+  }
+
+  // Of the reader's update.
+  indexIn(positions) {
+    if (this.at === null) return positions.length - 1;
+    return Math.max(0, positions.findLastIndex((update) => update <= this.at));
   }
 
   show(positions, title) {
@@ -131,19 +149,23 @@ class Replay {
     Object.assign(this.button, { textContent: this.frame ? "⏸" : "▶", title: name, ariaLabel: name });
   }
 
-  // The page has drawn the bench anew, perhaps with another training.
-  attach(parent, words) {
-    this.host = parent.querySelector(".seqviz-replay");
-    this.words = words;
+  // The page has drawn the bench anew: the same training with more updates, or another one.
+  attach(parent, words, training) {
+    const isSame = training !== "" && training === this.training;
+    Object.assign(this, { host: parent.querySelector(".seqviz-replay"), words, training });
     const find = (name) => this.host.querySelector(name);
     [this.button, this.range, this.output] = [find(".play"), find("input"), find("output")];
-    const current = () => this.index ?? Number(this.range.max);
+    const current = () => this.index ?? (this.chart?.figure ? this.read().positions.length - 1 : 0);
     const step = (by) => () => (this.pause(), this.go(current() + by));
     for (const [name, by] of [["back", -1], ["next", 1]])
       Object.assign(find(`.${name}`), { title: words[name], ariaLabel: words[name], onclick: step(by) });
     this.button.onclick = () => this.play();
     this.range.ariaLabel = words.label;
     this.range.oninput = () => (this.pause(), this.go(Number(this.range.value)));
+    if (isSame && this.index !== undefined && this.chart?.figure) {
+      this.label();
+      return this.go(this.indexIn(this.read().positions));
+    }
     if (this.at !== null) this.chart?.change(() => (this.at = null));
     Object.assign(this.range, { max: 100, value: 100 });
     this.index = undefined;
@@ -154,5 +176,5 @@ class Replay {
 
 export default function ({ data, parentElement }) {
   if (!boards.has(data.bench)) boards.set(data.bench, new Replay(data.bench));
-  boards.get(data.bench).attach(parentElement, data.words);
+  boards.get(data.bench).attach(parentElement, data.words, data.training);
 }

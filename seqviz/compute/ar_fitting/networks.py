@@ -8,7 +8,7 @@ throughout: every input is an observed value, never an earlier prediction.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _GRID = 101
 _SNAPSHOTS = 40  # of the map during a training: 25 kB
 _EPOCHS = 10  # at least between two, which then take a few percent of the time
+_SPREAD = "mean", "low", "high"
 AHEAD = 20
 """Steps that a trained network forecasts by feeding its own forecasts back."""
 
@@ -36,10 +37,16 @@ class EpochReport(TrainingRecord):
 
     The losses are mean squared errors in the squared unit of the series, measured before the
     epoch's update, as a training loop prints them. `validation_loss` is nan without validation.
+
+    Attributes:
+        map_epoch: number of epochs before the latest snapshot of the map.
+        map: that snapshot, as in `MapHistory`.
     """
 
     train_loss: float
     validation_loss: float
+    map_epoch: int
+    map: LearnedMap
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,8 @@ class LearnedMap:
     @property
     def slope(self) -> float:
         """Slope of `mean` over the middle tenth of the range of the series."""
-        a, b = len(self.inputs) // 2 - 5, len(self.inputs) // 2 + 5
+        middle, aside = len(self.inputs) // 2, len(self.inputs) // 20
+        a, b = middle - aside, middle + aside
         return float((self.mean[b] - self.mean[a]) / (self.inputs[b] - self.inputs[a]))
 
     @property
@@ -91,6 +99,13 @@ class MapHistory:
     mean: Float[np.ndarray, "snapshot grid"]
     low: Float[np.ndarray, "snapshot grid"]
     high: Float[np.ndarray, "snapshot grid"]
+
+    @classmethod
+    def of(cls, maps: Mapping[int, LearnedMap]) -> MapHistory:
+        """Return the history of maps by the number of epochs before each."""
+        inputs = next(iter(maps.values())).inputs
+        values = ([getattr(item, name) for item in maps.values()] for name in _SPREAD)
+        return cls(np.array(list(maps)), inputs, *(np.stack(rows) for rows in values))
 
 
 @dataclass(frozen=True)
@@ -188,29 +203,30 @@ def fit_network(
     train_loss, validation_loss = np.full((2, settings.epochs), np.nan)
     grid = np.linspace(values.min(), values.max(), _GRID)
     request = torch.tensor(grid, dtype=torch.float32, device=device)
-    snapshots: dict[int, Tensor] = {}
+    snapshots: dict[int, LearnedMap] = {}
     every = max(_EPOCHS, -(-settings.epochs // _SNAPSHOTS))
     for epoch in range(settings.epochs):
         if epoch % every == 0:
             with torch.no_grad():
-                snapshots[epoch] = model.predictions_and_map(request[::2])[1]
+                answers = _array(model.predictions_and_map(request[::2])[1])
+            snapshots[epoch] = latest = LearnedMap(grid[::2], *_spread(answers))
         train_loss[epoch], validation_loss[epoch] = step().tolist()
         _check_finite(train_loss[epoch], epoch, settings)
         if report is not None:
             losses = float(train_loss[epoch]), float(validation_loss[epoch])
-            report(EpochReport(epoch + 1, settings.epochs, *losses))
+            taken = epoch - epoch % every
+            report(EpochReport(epoch + 1, settings.epochs, *losses, taken, latest))
     targets = np.asarray(values[1:], dtype=float)
     first = settings.lags - 1 if settings.cell == "mlp" else 0  # the first full window
     origins = _origins(validation_end % targets.size, targets.size, first)
     with torch.no_grad():
         created = (*model.predictions_and_map(request), model.ahead(origins, AHEAD))
-    predictions, answers, ahead = (part.float().cpu().numpy().astype(float) for part in created)
+    predictions, answers, ahead = map(_array, created)
     squared = (targets - predictions) ** 2
     train_mse = _mean(squared[first:train_end])
     _check_finite(train_mse, settings.epochs, settings)
-    past = torch.stack(list(snapshots.values())).float().cpu().numpy().astype(float)
-    past = np.concatenate([past, answers[None, :, ::2]])
-    history = MapHistory(np.array([*snapshots, settings.epochs]), grid[::2], *_spread(past))
+    snapshots[settings.epochs] = LearnedMap(grid[::2], *_spread(answers[:, ::2]))
+    history = MapHistory.of(snapshots)
     test_mse, count = _mean(squared[validation_end:]), sum(p.numel() for p in parameters)
     return NetworkFit(
         settings, train_loss, validation_loss, predictions, targets, train_end, validation_end,
@@ -218,11 +234,13 @@ def fit_network(
     )  # fmt: skip
 
 
-def _spread(
-    answers: Float[np.ndarray, "*snapshot moment grid"],
-) -> Float[np.ndarray, "3 *snapshot grid"]:
+def _array(tensor: Tensor) -> Float[np.ndarray, "*shape"]:
+    return tensor.float().cpu().numpy().astype(float)
+
+
+def _spread(answers: Float[np.ndarray, "moment grid"]) -> Float[np.ndarray, "3 grid"]:
     """Return the mean over the moments, and the 10th and the 90th percentile."""
-    return np.stack([answers.mean(axis=-2), *np.percentile(answers, [10, 90], axis=-2)])
+    return np.stack([answers.mean(axis=0), *np.percentile(answers, [10, 90], axis=0)])
 
 
 def _split(values: np.ndarray, settings: NetworkSettings) -> tuple[int, int]:

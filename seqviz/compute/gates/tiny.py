@@ -7,9 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
-from seqviz.compute.gates.networks import GatedNetwork, accuracy, sequence_accuracy
-from seqviz.compute.gates.tasks import ANSWERS, SYMBOLS, SymbolBatch, draw, majority, majority_whole
+from seqviz.compute.gates.activations import retention
+from seqviz.compute.gates.networks import GatedNetwork, accuracy, sequence_accuracy, trace
+from seqviz.compute.gates.tasks import (
+    ANSWERS,
+    EXAMPLES,
+    SYMBOLS,
+    SymbolBatch,
+    draw,
+    majority,
+    majority_whole,
+)
 from seqviz.compute.gates.tiny_results import Tiny, TinyReport, TinySettings, recommended
 from seqviz.compute.recurrent import RecurrentWeights
 from seqviz.compute.training.loop import run
@@ -136,7 +146,8 @@ def train_tiny(
     def measure(done: int, new: int) -> TinyReport:
         with torch.no_grad():
             right = (scores(*inputs).argmax(-1) == answers).float().mean().item()
-        return TinyReport(done, settings.updates, right)
+        gate = _mean_gate(_network(settings, layer, head))
+        return TinyReport(done, settings.updates, right, gate)
 
     result = run(update, measure, settings.updates, Pulse(report))
 
@@ -145,7 +156,14 @@ def train_tiny(
         _network(settings, layer, head),
         np.array([r.update for r in result]),
         np.array([r.accuracy for r in result]),
+        np.array([r.gate for r in result]),
     )
+
+
+def _mean_gate(network: GatedNetwork) -> Float[np.ndarray, "step"]:
+    """Return the gate that keeps after each symbol of the task's example, mean over units."""
+    ids = network.encode(EXAMPLES[network.kind]).ids
+    return np.asarray(retention(trace(network, ids)).mean(axis=-1))
 
 
 def _network(settings: TinySettings, layer: Any, head: Any) -> GatedNetwork:

@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float, Int
 
+from seqviz.compute.gates.encoding import marks
 from seqviz.compute.gates.networks import GatedNetwork
-from seqviz.compute.gates.tasks import TASKS
+from seqviz.compute.gates.tasks import EXAMPLES, SYMBOLS, TASKS
 from seqviz.compute.training.loop import TrainingRecord
 from seqviz.compute.training.settings import RATE, SEED, Choices, Limit, Range, Settings
 from seqviz.core.units import Share, array_item
@@ -50,6 +51,11 @@ class TinySettings(Settings):
         "seed": SEED,
     }
 
+    @property
+    def example(self) -> tuple[str, ...]:
+        """Symbols of the task's example, on which the gate is observed during the training."""
+        return marks(EXAMPLES[self.task], SYMBOLS[self.task]).pieces
+
 
 _LONGER = {"adding": {"updates": 3000, "hidden": 16, "length": 12, "keep_bias": 2.0}}
 
@@ -72,23 +78,28 @@ class TinyReport(TrainingRecord):
 
     Attributes:
         accuracy: share of right answers on 400 new sequences.
+        gate: the gate that keeps (f of the LSTM, z of the GRU) after each symbol of the example,
+            mean over units.
     """
 
     accuracy: float
+    gate: Float[np.ndarray, "step"]
 
 
 @dataclass(frozen=True)
 class Tiny:
-    """A trained network and its learning curve.
+    """A trained network, its learning curve, and its gate while it learned.
 
     Attributes:
         updates: update number of each report.
         accuracy: accuracy at each report.
+        gate: gate at each report, as in `TinyReport`.
     """
 
     settings: TinySettings
     network: GatedNetwork
     updates: Int[np.ndarray, "report"]
     accuracy: Float[np.ndarray, "report"]
+    gate: Float[np.ndarray, "report step"]
 
     accuracy_at_end = array_item("accuracy", -1, "After the last update.", Share)

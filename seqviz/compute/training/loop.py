@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
 from seqviz.compute.training.progress import Pulse, moments
 
 T = TypeVar("T")
+R = TypeVar("R", bound="TrainingRecord")
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,11 @@ class TrainingRecord:
     def fraction(self) -> float:
         """Share of the updates that are done, in [0, 1]."""
         return self.update / self.total
+
+
+def distinct(trail: Iterable[R]) -> list[R]:
+    """Return the reported records without those that a `Pulse` has repeated."""
+    return list({record.update: record for record in trail}.values())
 
 
 def run(

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from seqviz.compute.ar_fitting.ahead import AheadErrors
 from seqviz.compute.ar_fitting.network_settings import NetworkSettings
-from seqviz.compute.ar_fitting.networks import EpochReport, NetworkFit
+from seqviz.compute.ar_fitting.networks import EpochReport, LearnedMap, MapHistory, NetworkFit
 from seqviz.compute.ar_fitting.windows import WINDOWS, Scores, WindowErrors, WindowReport
 from seqviz.core.i18n import number
 from seqviz.core.units import unbroken
@@ -102,14 +102,44 @@ def one_step_map(
         line: best line at the map's inputs.
         style: language, theme and scale of the figure.
     """
-    text, palette, cell = style.text, style.palette, network_fit.settings.cell
-    inputs, mean, past = network_fit.map.inputs, network_fit.map.mean, network_fit.history
+    return _map(
+        network_fit.map, network_fit.history, network_fit.settings.cell, values, truth, rule, line,
+        style,
+    )  # fmt: skip
+
+
+def map_so_far(
+    trail: Sequence[EpochReport], cell: str, values: Float[np.ndarray, "time"],
+    truth: float | None = None, rule: Float[np.ndarray, "grid"] | None = None,
+    line: Float[np.ndarray, "grid"] | None = None, style: Style = STYLE,
+) -> Figure:  # fmt: skip
+    """Plot `one_step_map` of a running training, as the network was at the latest snapshot.
+
+    Args:
+        trail: reports so far, at least one.
+        cell: cell of the network in lowercase letters.
+        values: as in `one_step_map`.
+        truth: likewise.
+        rule: likewise.
+        line: likewise.
+        style: language, theme and scale of the figure.
+    """
+    past = MapHistory.of({report.map_epoch: report.map for report in trail})
+    return _map(trail[-1].map, past, cell, values, truth, rule, line, style)
+
+
+def _map(
+    now: LearnedMap, past: MapHistory, cell: str, values: Float[np.ndarray, "time"],
+    truth: float | None, rule: Float[np.ndarray, "grid"] | None,
+    line: Float[np.ndarray, "grid"] | None, style: Style,
+) -> Figure:  # fmt: skip
+    text, palette, inputs = style.text, style.palette, now.inputs
     epoch = text("figure.epoch")
     sheet = Sheet(style)
     panel = sheet.panel(axis(text("figure.before")), axis(text("figure.predicted")))
-    if network_fit.map.band_width > 0:
-        panel.band(inputs, network_fit.map.low, network_fit.map.high, palette.band,
-                   name=text("figure.map_band"), opacity=1, legend=True)  # fmt: skip
+    if now.band_width > 0:
+        panel.band(inputs, now.low, now.high, palette.band, name=text("figure.map_band"),
+                   opacity=1, legend=True)  # fmt: skip
         around = np.concatenate([past.inputs, past.inputs[::-1]])
         panel.learns(past.epochs, np.hstack([past.low, past.high[:, ::-1]]), around, epoch)
     panel.points(
@@ -124,10 +154,10 @@ def one_step_map(
     if rule is not None:
         panel.line(inputs, rule, text("figure.true_rule"), palette.highlight, dash="dash")
     learned = text("figure.learned_map", cell=cell.upper())
-    panel.line(inputs, mean, learned, getattr(palette, cell), width=3)
+    panel.line(inputs, now.mean, learned, getattr(palette, cell), width=3)
     panel.learns(past.epochs, past.mean, past.inputs, epoch)
-    key, slope = "alt.map_alone" if truth is None else "alt.map", network_fit.map.slope
-    return sheet.described(key, cell=cell.upper(), slope=slope, truth=truth)
+    key = "alt.map_alone" if truth is None else "alt.map"
+    return sheet.described(key, cell=cell.upper(), slope=now.slope, truth=truth)
 
 
 def one_step_predictions(network_fit: NetworkFit, style: Style = STYLE) -> Figure:

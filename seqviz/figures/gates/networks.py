@@ -12,8 +12,9 @@ from seqviz.compute.gates.agreement import AgreementPair
 from seqviz.compute.gates.counting import ParameterTable
 from seqviz.compute.gates.observation import Expectation
 from seqviz.compute.gates.tiny_results import Tiny, TinyReport, TinySettings
+from seqviz.compute.training.loop import distinct
 from seqviz.core.i18n import number
-from seqviz.figures.gates.style import CELLS, marked
+from seqviz.figures.gates.style import CELLS, LOOKS, at_step, marked
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, axis, escape
 
 _PARTS = {"input": ("prediction", ""), "recurrent": ("highlight", "/"), "biases": ("baseline", ".")}
@@ -161,8 +162,12 @@ def parameter_bars(parameter_table: ParameterTable, style: Style = STYLE) -> Fig
 
 
 def training_curve(done: Tiny, style: Style = STYLE) -> Figure:
-    """Plot the accuracy of a small network on its task, in percent, by update."""
-    return _course(done.updates, done.accuracy, done.settings, style)
+    """Plot the accuracy of a small network on its task by update (left), and its gate (right).
+
+    The gate is the one that keeps, after each symbol of the task's example, mean over units. When
+    the training is played again, it is that of each report.
+    """
+    return _course(done.updates, done.accuracy, done.gate, done.settings, style)
 
 
 def training_progress(
@@ -177,25 +182,41 @@ def training_progress(
         settings: settings of the training.
         style: language, theme and scale of the figure.
     """
-    updates = np.array([r.update for r in trail])
-    return _course(updates, np.array([r.accuracy for r in trail]), settings, style)
+    reports = distinct(trail)
+    updates, accuracy, gate = (
+        np.array([getattr(report, name) for report in reports])
+        for name in ("update", "accuracy", "gate")
+    )
+    return _course(updates, accuracy, gate, settings, style)
 
 
 def _course(
     updates: Int[np.ndarray, "report"], accuracy: Float[np.ndarray, "report"],
-    settings: TinySettings, style: Style,
+    gate: Float[np.ndarray, "report step"], settings: TinySettings, style: Style,
 ) -> Figure:  # fmt: skip
-    text, cell = style.text, settings.cell
+    text, palette, cell, example = style.text, style.palette, settings.cell, settings.example
+    letter = "f" if cell == "lstm" else "z"
+    named, now = text(f"figure.gate_{letter}"), gate[-1]
     sheet = Sheet(style)
-    panel = sheet.panel(
-        axis(text("figure.update"), range=[0, settings.updates * 1.02]),
-        axis(text("figure.accuracy"), range=[-3, 104]),
-    )
-    panel.replays()
+    left, right = sheet.row(
+        (axis(text("figure.update"), range=[0, settings.updates * 1.02]),
+         axis(text("figure.accuracy"), range=[-3, 104])),
+        (axes.tokens(style, example, text("figure.example_read")),
+         axis(text("figure.mean_of_gate", gate=named), range=[-0.03, 1.04])),
+        gaps=(0.5, 0.62),
+    )  # fmt: skip
+    left.replays()
     dash, symbol = CELLS[cell]
-    panel.line(
-        updates, 100 * accuracy, text(f"option.{cell}"), getattr(style.palette, cell), width=2.8,
+    left.line(
+        updates, 100 * accuracy, text(f"option.{cell}"), getattr(palette, cell), width=2.8,
         dash=dash, symbol=marked(symbol, len(updates)), hover="%{x:,d}: %{y:.1f}%" + NAMED,
     )  # fmt: skip
-    return sheet.described("alt.gate_training", cell=text(f"option.{cell}"),
-                           update=int(updates[-1]), accuracy=float(accuracy[-1]))  # fmt: skip
+    role, dash, symbol = LOOKS[letter]
+    right.line(np.arange(1, len(example) + 1), now, named, getattr(palette, role), dash=dash,
+               symbol=symbol, hover=at_step(text))  # fmt: skip
+    right.learns(updates, gate)
+    return sheet.described(
+        "alt.gate_training", cell=text(f"option.{cell}"), update=int(updates[-1]),
+        accuracy=float(accuracy[-1]), gate=named, units=settings.hidden,
+        example="".join(example), low=now.min(), high=now.max(),
+    )  # fmt: skip

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from seqviz.compute.training.loop import distinct
+from seqviz.compute.training.progress import moments
 from seqviz.compute.vanishing_gradients.recall.results import (
     CellComparison,
     ComparisonReport,
@@ -27,8 +29,7 @@ def race_course(done: CellComparison, style: Style = STYLE) -> Figure:
 
     When it is played again, the gradients are those of each report.
     """
-    return _course(done.settings, done.updates, done.accuracy, done.log10_gradients, style,
-                   replay=True)  # fmt: skip
+    return _course(done.settings, done.updates, done.accuracy, done.log10_gradients, style)
 
 
 def race_progress(
@@ -37,22 +38,24 @@ def race_progress(
     """Plot `race_course` of a running comparison from its reports.
 
     The axis of the updates is that of the whole run, so it does not move while the curves grow.
+    What has been reported can be played again meanwhile.
 
     Args:
         trail: reports so far, at least one.
         settings: settings of the run.
         style: language, theme and scale of the figure.
     """
-    updates = np.array([report.update for report in trail])
-    accuracy = np.array([report.accuracy for report in trail])
-    gradients = np.array([report.log10_gradients for report in trail])
+    reports = distinct(trail)
+    updates = np.array([report.update for report in reports])
+    accuracy = np.array([report.accuracy for report in reports])
+    gradients = np.array([report.log10_gradients for report in reports])
     return _course(settings, updates, accuracy, gradients, style)
 
 
 def _course(
     settings: RecallSettings, updates: Int[np.ndarray, "report"],
     accuracy: Float[np.ndarray, "report cell"],
-    log10_gradients: Float[np.ndarray, "report cell time"], style: Style, replay: bool = False,
+    log10_gradients: Float[np.ndarray, "report cell time"], style: Style,
 ) -> Figure:  # fmt: skip
     text, sheet = style.text, Sheet(style)
     names = [text(f"option.{cell}") for cell in settings.cells]
@@ -64,8 +67,7 @@ def _course(
          axes.decades(log10_gradients, text("figure.gradient_norm"))),
         gaps=(0.5, 0.62),
     )  # fmt: skip
-    if replay:
-        left.replays()
+    left.replays()
     _levels(left, settings)
     parts = zip(names, settings.cells, accuracy.T, log10_gradients.swapaxes(0, 1), strict=True)
     for name, cell, shares, norms in parts:
@@ -73,8 +75,7 @@ def _course(
         left.line(updates, 100 * shares, name, color, width=2.8, dash=dash)
         named = text("figure.gradient_of", cell=name)
         decades_line(right, time, norms[-1], named, color, dash=dash, width=2.8, legend=False)
-        if replay:
-            right.learns(updates, norms)
+        right.learns(updates, norms, total=len(moments(settings.updates)))
     now, first = accuracy[-1].tolist(), log10_gradients[-1, :, 0].tolist()
     return sheet.described(
         "alt.race", update=int(updates[-1]),

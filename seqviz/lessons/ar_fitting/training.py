@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -11,7 +12,7 @@ from seqviz.compute import ar_fitting as ar
 from seqviz.compute.ar_fitting.ahead import errors_ahead
 from seqviz.compute.ar_fitting.estimation import OneStep
 from seqviz.compute.ar_fitting.network_settings import CELLS, NetworkSettings
-from seqviz.compute.ar_fitting.networks import AHEAD, NetworkFit, fit_network
+from seqviz.compute.ar_fitting.networks import AHEAD, EpochReport, NetworkFit, fit_network
 from seqviz.compute.ar_fitting.nonlinear import RULE_KINDS, Kind
 from seqviz.compute.ar_fitting.windows import WINDOWS, fit_windows
 from seqviz.core.errors import MessageError
@@ -20,6 +21,7 @@ from seqviz.lessons.ar_fitting.series import ProcessParams, Series, studied
 from seqviz.lessons.framework.controls import choice, on, seed, select_slider, slider, toggle, view
 from seqviz.lessons.framework.lesson import read_params
 from seqviz.lessons.framework.show import Show
+from seqviz.plotting import STYLE, Figure, Style
 
 PRESETS = {
     "text": NetworkSettings(epochs=100),
@@ -126,6 +128,22 @@ def draw_map(done: NetworkFit, study: Study, show: Show) -> None:
     show.note("bent_map", **dict(zip(("map", "line"), gaps, strict=True)))
 
 
+def map_so_far(trail: Sequence[EpochReport], study: Study, style: Style = STYLE) -> Figure:
+    """Return the figure of `draw_map` for a running training.
+
+    Args:
+        trail: reports so far, at least one.
+        study: what is trained.
+        style: language, theme and scale of the figure.
+    """
+    inputs, (coefficients, intercept) = trail[-1].map.inputs, study.line
+    true = line = None
+    if isinstance(study.rule, ar.Rule):
+        true, line = study.rule.next(inputs), ar.straight(inputs, intercept, coefficients[0])
+    cell = study.settings.cell
+    return training.map_so_far(trail, cell, study.values, study.slope, true, line, style)
+
+
 def draw_predictions(done: NetworkFit, study: Study, show: Show) -> None:
     """Show the last one-step predictions, and the error of repeating each value."""
     show.figure(training.one_step_predictions, done)
@@ -155,9 +173,10 @@ def learn(show: Show, view: str, study: Study) -> tuple[NetworkFit, float, float
     Returns:
         The training, and the errors of network and line on the data that judge the network.
     """
+    losses = training.loss_so_far, study.settings, study.levels
     done = show.job(
         fit_network, name="done", values=study.values, settings=study.settings,
-        so_far=(training.loss_so_far, study.settings, study.levels),
+        so_far=(map_so_far, study) if view == "map" else losses,
     )  # fmt: skip
     VIEWS[view](done, study, show)
     kind, start = ("split", done.validation_end) if study.is_split else ("train", 0)

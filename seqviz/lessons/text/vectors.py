@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from seqviz.compute.text.vectors.learned import METHODS, LearnedVectors, nearest, shared
 from seqviz.compute.text.vectors.plane import PROJECTIONS
+from seqviz.compute.text.vectors.skip_gram import VectorsReport
 from seqviz.compute.text.vectors.table import WAYS
 from seqviz.compute.text.vectors.windows import MODES, TrainingPairs, training_pairs
 from seqviz.core.errors import UserError
@@ -25,9 +26,9 @@ from seqviz.figures.text.vectors.map import (
 )
 from seqviz.figures.text.vectors.neighbors import (
     drawn_pairs,
-    losses_so_far,
     substitutes_by_window,
     two_windows,
+    words_so_far,
 )
 from seqviz.figures.text.vectors.reading import senses_by_layer, word_by_layer
 from seqviz.lessons.framework.controls import (
@@ -46,6 +47,7 @@ from seqviz.lessons.framework.output import COMPUTED
 from seqviz.lessons.framework.show import Show
 from seqviz.models import ready
 from seqviz.models.registry import DEFAULTS
+from seqviz.plotting import STYLE, Figure, Style
 
 ENCODER = DEFAULTS["encoder"]
 SIX = "boy man woman prince queen king"  # S0's figure 19
@@ -211,7 +213,7 @@ def neighbors(p: NeighborsParams, show: Show) -> None:
     if p.view == "pairs":
         return say_pairs(p, show)
     word = show.derive(counting.check_word, p.looked_up, name="word")
-    item, other = (vectors(p, window, f"by_{name}", show)
+    item, other = (vectors(p, word, window, f"by_{name}", show)
                   for name, window in (("narrow", p.narrow), ("wide", p.wide)))  # fmt: skip
     near = show.derive(nearest, item, word, p.narrow, SHOWN, name="near")
     far = show.derive(nearest, other, word, p.wide, SHOWN, name="far")
@@ -226,12 +228,32 @@ def neighbors(p: NeighborsParams, show: Show) -> None:
     return None
 
 
-def vectors(p: NeighborsParams, window: int, name: str, show: Show) -> LearnedVectors:
-    """Return vectors, computed at once for SVD or trained on request for word2vec."""
+def vectors(p: NeighborsParams, word: str, window: int, name: str, show: Show) -> LearnedVectors:
+    """Return vectors, computed at once for SVD or trained on request for word2vec.
+
+    While they are trained, the nearest words to `word` are shown.
+    """
     if p.method == "svd":
         return show.run(counting.counted, window, name=name)
     train = counting.cbow if p.method == "cbow" else counting.skip_grams
-    return show.job(train, name=name, window=window, seed=p.seed, so_far=(losses_so_far,))
+    return show.job(
+        train, name=name, window=window, seed=p.seed, so_far=(learned_so_far, word, window)
+    )
+
+
+def learned_so_far(
+    trail: Sequence[VectorsReport], word: str, window: int, style: Style = STYLE
+) -> Figure:
+    """Return the figure of a running training: its losses, and the nearest words to a word.
+
+    Args:
+        trail: reports so far, at least one.
+        word: one of the words of the reviews.
+        window: window of the training.
+        style: language, theme and scale of the figure.
+    """
+    near = counting.nearest_so_far(trail[-1], word, window, SHOWN)
+    return words_so_far(trail[-1].losses, near, style)
 
 
 def say_substitutes(show: Show) -> None:

@@ -64,6 +64,7 @@ class BenchView:
         fold: the fold in it, for further sentences and for metrics after the first `MAX_METRICS`.
         folded_sentences: their container.
         n_metrics: number of metrics.
+        training: identifies the job that the figure shows; empty without one.
     """
 
     prefix: str
@@ -84,6 +85,7 @@ class BenchView:
     fold: Any = None
     folded_sentences: Any = None
     n_metrics: int = 0
+    training: str = ""
 
     @property
     def text(self) -> Text:
@@ -197,6 +199,12 @@ class BenchView:
                 spec = json.loads(picture.json)
                 spec.pop("description", None)  # Streamlit would warn of both
                 st.vega_lite_chart(spec, key=key, alt=picture.alt)
+
+    def replay(self, chart: object) -> None:
+        """Show the buttons that play a training again, if the chart is a figure of one."""
+        if isinstance(chart, Figure) and "replay" in (chart.page.get("meta") or {}):
+            words = self.text.table("replay")
+            components.replay(f"{self.prefix}.replay", self.prefix, words, self.training)
 
     def _say(self, item: items.Note | items.ColoredText) -> None:
         """Render a sentence; consecutive ones share a container that the fast path writes to."""

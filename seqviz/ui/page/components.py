@@ -448,13 +448,14 @@ def pins(key: str, data: Mapping[str, Any], on_pins: Callable[[object], None]) -
     )
 
 
-def replay(key: str, bench: str, words: Mapping[str, str]) -> None:
+def replay(key: str, bench: str, words: Mapping[str, str], training: str) -> None:
     """Show the buttons that play a training again (`bench/replay.js`).
 
     Args:
         key: of the component.
         bench: its prefix.
         words: names of the buttons.
+        training: identifies a job, whose figures follow each other while it runs; empty without.
     """
     html = (
         '<div class="seqviz-replay"><button type="button" class="play"></button>'
@@ -462,7 +463,9 @@ def replay(key: str, bench: str, words: Mapping[str, str]) -> None:
         '<button type="button" class="next">›</button><output></output></div>'
     )
     _component("bench/replay", html, "bench/replay")(
-        key=key, data=_plain(bench=bench, words=dict(words)), height="content"
+        key=key,
+        data=_plain(bench=bench, words=dict(words), training=training),
+        height="content",
     )
 
 

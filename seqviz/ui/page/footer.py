@@ -10,8 +10,7 @@ import streamlit as st
 
 from seqviz.lessons.framework.output import Chart
 from seqviz.lessons.framework.show import Show
-from seqviz.plotting.figure import Figure
-from seqviz.ui.page import components, dialogs, export, pins, widgets
+from seqviz.ui.page import dialogs, export, pins, widgets
 from seqviz.ui.page.bench_view import BenchView
 from seqviz.ui.render.badge import badge
 from seqviz.ui.render.share_link import link_and_code
@@ -47,9 +46,8 @@ def footer(
         ("code", ":material/code:", lambda: export.code_panel(text, show.trace.source())),
         ("link", ":material/link:", lambda: link_and_code(text, link(), frame)),
     )
-    if isinstance(chart, Figure) and "replay" in (chart.page.get("meta") or {}):
-        with view.below:
-            components.replay(f"{prefix}.replay", prefix, text.table("replay"))
+    with view.below:
+        view.replay(chart)
     pinnable = view.live is not None and pins.has_curves(chart)
     if pinnable:
         with view.below:

@@ -52,6 +52,7 @@ def show_job(
     text = view.text
     job = find_job(function, keywords)
     state = "none" if job is None else job.state
+    view.training = "" if job is None else job.key.hex()
     if state == "done":
         return job
     if job is None or state not in ACTIVE:
@@ -85,7 +86,9 @@ def show_job(
         measured = trail and getattr(trail[-1], "fraction", 1) > 0  # a first report may be empty
         if measured and so_far:
             draw, *chosen = so_far
-            view.chart(render(draw, (trail, *chosen), {"style": view.style}, shared=False))
+            figure = render(draw, (trail, *chosen), {"style": view.style}, shared=False)
+            view.chart(figure)
+            view.replay(figure.chart)
         else:
             st.skeleton(view.style.height)  # as high as the figure to come
 

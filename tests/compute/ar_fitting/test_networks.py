@@ -12,7 +12,7 @@ from torch import nn
 
 from seqviz.compute.ar_fitting import simulate
 from seqviz.compute.ar_fitting.network_settings import CELLS, NetworkSettings
-from seqviz.compute.ar_fitting.networks import fit_network
+from seqviz.compute.ar_fitting.networks import MapHistory, fit_network
 from tests.tiers import first_only
 
 RECURRENT = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
@@ -198,8 +198,14 @@ def test_fit_network_reports_loss_curves():
 @pytest.mark.parametrize("cell", first_only(CELLS))
 def test_history_has_the_maps_of_shorter_trainings(cell):
     settings = NetworkSettings(cell=cell, hidden=4, epochs=25, learning_rate=0.01)
-    history = fit_network(ar1(0, 60), settings).history
+    reports = []
+    history = fit_network(ar1(0, 60), settings, reports.append).history
     assert history.epochs.tolist() == [0, 10, 20, 25]
+    assert [report.map_epoch for report in reports] == [0] * 10 + [10] * 10 + [20] * 5
+    so_far = MapHistory.of({report.map_epoch: report.map for report in reports})
+    np.testing.assert_array_equal(so_far.epochs, history.epochs[:-1])
+    np.testing.assert_array_equal(so_far.mean, history.mean[:-1])
+    np.testing.assert_array_equal(so_far.high, history.high[:-1])
     for row, epochs in enumerate(history.epochs[1:].tolist(), start=1):
         short = fit_network(ar1(0, 60), replace(settings, epochs=epochs)).map
         np.testing.assert_allclose(history.inputs, short.inputs[::2])

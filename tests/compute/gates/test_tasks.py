@@ -7,10 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from seqviz.compute.gates import tiny
 from seqviz.compute.gates.encoding import marks
 from seqviz.compute.gates.networks import accuracy, inputs
+from seqviz.compute.gates.observation import observe
 from seqviz.compute.gates.tasks import ANSWERS, EXAMPLES, SYMBOLS, TASKS, draw, right_answers
 from seqviz.compute.gates.tiny import TinySettings, recommended, train_tiny
+from seqviz.compute.training.loop import distinct
 from tests.tiers import first_only
 
 
@@ -108,6 +111,28 @@ def test_train_tiny_learns_task(task, cell):
     assert next(r.update for r in reports) == 0
     assert reports[-1].fraction == 1
     assert tiny.updates[-1] == 300
+
+
+@pytest.mark.parametrize(("cell", "symbol"), [("lstm", "f"), ("gru", "z")])
+def test_training_reports_gate_on_example_without_changing_network(cell, symbol, monkeypatch):
+    settings, reports = TinySettings("count", cell, updates=60, keep_bias=3.0), []
+    done = train_tiny(settings, reports.append)
+    seen = observe(done.network, EXAMPLES["count"], symbol)
+    assert seen.pieces == settings.example
+    np.testing.assert_allclose(done.gate[-1], seen.values.mean(axis=1), rtol=1e-6)
+    assert done.gate.shape == (len(done.updates), len(settings.example))
+    once = distinct(reports)
+    np.testing.assert_array_equal([report.gate for report in once], done.gate)
+    # Before the first update its bias of 3 holds it open; then it learns.
+    assert (done.gate[0] > 0.9).all()
+    assert np.abs(done.gate[-1] - done.gate[0]).max() > 0.01
+    monkeypatch.setattr(tiny, "_mean_gate", lambda network: np.zeros(1))
+    blind = train_tiny(settings)
+    np.testing.assert_array_equal(blind.accuracy, done.accuracy)
+    np.testing.assert_array_equal(blind.network.head, done.network.head)
+    np.testing.assert_array_equal(
+        blind.network.weights.hidden_hidden, done.network.weights.hidden_hidden
+    )
 
 
 def test_draw_rejects_unknown_task_and_short_sequence():

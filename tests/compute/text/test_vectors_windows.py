@@ -129,16 +129,40 @@ def test_skip_gram_aligns_words_with_same_neighbors():
     words = draws.randint(0, 4, 3000)  # 0 and 1 stand beside 4, 2 and 3 beside 5
     pairs = np.stack([words, 4 + words // 2], 1)
     pairs = np.concatenate([pairs, pairs[:, ::-1]])
-    payloads: list[int] = []
-    item = skip_gram.train(pairs, 6, 8, 8, 3, 1, lambda epoch, loss: payloads.append(epoch))
+    reports: list[skip_gram.VectorsReport] = []
+    item = skip_gram.train(pairs, 6, 8, 8, 3, 1, reports.append)
     same = skip_gram.train(pairs, 6, 8, 8, 3, 1)
     np.testing.assert_array_equal(item.vectors, same.vectors)
-    assert payloads == list(range(1, 9))
+    by_epoch = [report for report in reports if report.fraction * 8 % 1 == 0]
+    assert [report.fraction for report in by_epoch] == [(k + 1) / 8 for k in range(8)]
+    np.testing.assert_array_equal(by_epoch[-1].losses, item.losses)
     assert item.losses[-1] < item.losses[0]
     unit = item.vectors / np.linalg.norm(item.vectors, axis=1, keepdims=True)
     cosines = unit @ unit.T
     assert cosines[0, 1] > cosines[0, 2]
     assert cosines[2, 3] > cosines[1, 3]
+
+
+def test_skip_gram_reports_vectors_within_epochs_without_copies(monkeypatch):
+    monkeypatch.setattr(skip_gram, "_PAUSE", -1.0)  # after every update
+    pairs = np.stack([np.arange(5000) % 4, 4 + np.arange(5000) % 2], 1)
+    seen = []
+
+    def note(report: skip_gram.VectorsReport) -> None:
+        seen.append((report, report.vectors.copy()))
+
+    trained = skip_gram.train(pairs, 6, 8, 2, 3, 1, note)
+    reports = [report for report, _ in seen]
+    assert [round(report.fraction, 4) for report in reports] == [
+        0.2048, 0.4096, 0.5, 0.7048, 0.9096, 1.0,
+    ]  # fmt: skip
+    assert [len(report.losses) for report in reports] == [1, 1, 1, 2, 2, 2]
+    assert np.isfinite([report.losses[-1] for report in reports]).all()
+    assert len({id(report.vectors) for report in reports}) == 1
+    assert np.abs(seen[0][1] - seen[-1][1]).max() > 0
+    np.testing.assert_array_equal(seen[-1][1], trained.vectors.astype(np.float32))
+    with pytest.raises(ValueError, match="read-only"):
+        reports[0].vectors[0] = 0
 
 
 def test_nearest_and_substitutes_rank_words():

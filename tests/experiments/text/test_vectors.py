@@ -8,12 +8,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from seqviz.compute.text.vectors import skip_gram
+from seqviz.compute.text.vectors.learned import nearest
 from seqviz.compute.text.vectors.table import WAYS
 from seqviz.core.errors import UserError
 from seqviz.data import precomputed, word_lists
 from seqviz.data.reviews import movie_reviews
 from seqviz.experiments.text.vectors import map as maps
 from seqviz.experiments.text.vectors import neighbors, senses, tables
+from seqviz.lessons.text.vectors import learned_so_far
 from seqviz.models import store, word_vectors
 from seqviz.models.registry import VECTORS, model
 from tests.tiers import first_only
@@ -201,17 +204,24 @@ def test_corpus_words_carry_no_quotation_marks():
     assert [often[word] for word in words] == counts.tolist()
 
 
-def test_skip_grams_reports_losses_and_progress(monkeypatch):
+@pytest.mark.parametrize(
+    ("train", "epochs"),
+    [(neighbors.skip_grams, neighbors.EPOCHS), (neighbors.cbow, neighbors.EPOCHS_CBOW)],
+)
+def test_training_of_vectors_reports_losses_and_nearest_words(train, epochs, monkeypatch):
     """The figure of a running job draws the records, and its progress bar the fractions."""
     ids, texts = np.tile(np.arange(4), 8), np.repeat(np.arange(4), 8)
     words = (("a", "b", "c", "d"), np.full(4, 8), ids, texts)
     monkeypatch.setattr(neighbors, "corpus", lambda: words)
-    records, fractions = [], []
-
-    def report(record, fraction=None):
-        records.append(record)
-        fractions.append(fraction)
-
-    result = neighbors.skip_grams(2, 0, report=report)
-    assert records == result.losses.tolist()
-    assert fractions == [(k + 1) / neighbors.EPOCHS for k in range(neighbors.EPOCHS)]
+    monkeypatch.setattr(skip_gram, "_PAUSE", np.inf)
+    records = []
+    result = train(2, 0, report=records.append)
+    assert [record.fraction for record in records] == [(k + 1) / epochs for k in range(epochs)]
+    np.testing.assert_array_equal(records[-1].losses, result.losses)
+    near = neighbors.nearest_so_far(records[-1], "b", 2, 3)
+    rounded = nearest(result, "b", 2, 3)  # to half precision
+    np.testing.assert_allclose(near.cosines, rounded.cosines, atol=2e-3)
+    figure = learned_so_far(records, "b", 2)
+    np.testing.assert_array_equal(figure.data[0].y, result.losses)
+    np.testing.assert_array_equal(figure.data[1].x[:3], near.cosines)
+    assert tuple(figure.layout.yaxis2.ticktext[:3]) == near.words

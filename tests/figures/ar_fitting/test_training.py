@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from seqviz.compute.ar_fitting.network_settings import CELLS, NetworkSettings
-from seqviz.compute.ar_fitting.networks import EpochReport
 from seqviz.core.i18n import Text, number
 from seqviz.figures.ar_fitting.training import (
     loss_of_fit,
     loss_so_far,
+    map_so_far,
     one_step_map,
     one_step_predictions,
 )
 from seqviz.plotting.style import LIGHT
-from testing.figure_examples.ar_fitting import learned
+from testing.figure_examples.ar_fitting import epoch_reports, learned
 from tests.figures.sample_series import PATH
 from tests.figures.trace_helpers import trace
 
@@ -32,8 +32,9 @@ def done(cell: str, values: np.ndarray = PATH.values, curve: np.ndarray = INPUTS
 
 def so_far(losses: list[tuple[float, float]]):
     """A run of 100 epochs, told of the first few."""
-    trail = [EpochReport(e, 100, *both) for e, both in enumerate(losses, start=1)]
-    return loss_so_far(trail, NetworkSettings("rnn", epochs=100), (1.0, 0.977, None))
+    return loss_so_far(
+        epoch_reports(losses), NetworkSettings("rnn", epochs=100), (1.0, 0.977, None)
+    )
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -92,6 +93,18 @@ def test_map_figure_draws_band_curve_and_pairs():
     straight = one_step_map(done("rnn", curve=0.75 * INPUTS), PATH.values)
     assert len(straight.data) == 3
     assert "0.750" in straight.alt  # the slope in the middle
+
+
+def test_map_so_far_is_the_latest_snapshot_and_replays_all():
+    trail = epoch_reports([(2.0, 2.0)] * 14)
+    chart = map_so_far(trail, "rnn", PATH.values, 0.6)
+    curve = trace(chart, TEXT("figure.learned_map", cell="RNN"))
+    np.testing.assert_allclose(curve.y, 0.6 * curve.x)
+    assert "0.600" in chart.alt
+    band, mean = chart.page["meta"]["replay"]["learned"]
+    for item in (band, mean):
+        assert list(item["updates"]) == [0, 10]
+    np.testing.assert_allclose(mean["y"], np.outer([0.1, 0.6], curve.x), rtol=1e-6)
 
 
 @pytest.mark.parametrize(("length", "gaps"), [(2, 0), (30, 4), (200, 0)])

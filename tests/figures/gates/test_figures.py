@@ -11,13 +11,19 @@ from seqviz.compute.gates.activations import SIGNED, activation, symbols
 from seqviz.compute.gates.counting import Parameters, ParameterTable
 from seqviz.compute.gates.observation import Expectation, Observation, VariantComparison
 from seqviz.compute.gates.searching import UnitSearch
-from seqviz.compute.gates.tiny_results import TinyReport, TinySettings
+from seqviz.compute.gates.tasks import EXAMPLES
+from seqviz.compute.gates.tiny_results import Tiny, TinyReport, TinySettings
 from seqviz.compute.recurrent import LSTMTrace
 from seqviz.core.i18n import Text, number
 from seqviz.core.units import unbroken
 from seqviz.figures.gates.effects import distance_by_variant, free_and_forced
 from seqviz.figures.gates.maps import gate_map, gate_saturation
-from seqviz.figures.gates.networks import agreement, parameter_bars, training_progress
+from seqviz.figures.gates.networks import (
+    agreement,
+    parameter_bars,
+    training_curve,
+    training_progress,
+)
 from seqviz.figures.gates.searching import found_and_scored
 from seqviz.figures.gates.style import LOOKS, visible_symbols
 from seqviz.figures.gates.traces import unit_traces
@@ -324,9 +330,41 @@ def test_parameter_bars_stack_to_totals():
 
 
 def test_training_progress_uses_percent_and_fixed_axis():
-    trail = [TinyReport(0, 400, 0.25), TinyReport(10, 400, 0.5)]
+    trail = tiny_reports(0.25, 0.5)
     for existing in (1, 2):
         figure = training_progress(trail[:existing], TinySettings("count", updates=400))
-        (line,) = figure.data
+        line = figure.data[0]
         assert (list(line.x), list(line.y)) == ([0, 10][:existing], [25, 50][:existing])
         assert figure.layout.xaxis.range[1] == pytest.approx(408)
+
+
+def tiny_reports(*accuracies: float) -> list[TinyReport]:
+    """Reports after 0, 10, ... of 400 updates; the gate has their number at each of 13 steps."""
+    return [
+        TinyReport(10 * number, 400, accuracy, np.linspace(0, 0.1 * (number + 1), 13))
+        for number, accuracy in enumerate(accuracies)
+    ]
+
+
+@pytest.mark.parametrize(("cell", "name"), [("lstm", "forget gate f"), ("gru", "update gate z")])
+def test_training_draws_gate_on_example_and_replays_it(cell, name):
+    settings = TinySettings("count", cell, updates=400)
+    trail = tiny_reports(0.25, 0.5, 1.0)
+    figure = training_progress([*trail[:2], trail[1], trail[2]], settings)  # a slow one is repeated
+    _, gate = figure.data
+    assert gate.name == name
+    np.testing.assert_array_equal(gate.y, trail[-1].gate)
+    assert "".join(figure.layout.xaxis2.ticktext) == EXAMPLES["count"]
+    assert figure.layout.yaxis2.range[0] <= 0 < 1 <= figure.layout.yaxis2.range[1]
+    (learned,) = figure.page["meta"]["replay"]["learned"]
+    assert figure.traces[learned["trace"]]["name"] == name
+    assert list(learned["updates"]) == [0, 10, 20]
+    np.testing.assert_allclose(learned["y"], [report.gate for report in trail], rtol=1e-6)
+    for said in (name, EXAMPLES["count"], "0.3"):
+        assert said in figure.alt
+    done = fake(
+        Tiny, settings=settings, updates=np.array([0, 10, 20]),
+        accuracy=np.array([report.accuracy for report in trail]),
+        gate=np.array([report.gate for report in trail]),
+    )  # fmt: skip
+    assert training_curve(done) == training_progress(trail, settings)

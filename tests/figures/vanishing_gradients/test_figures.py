@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from seqviz.compute import vanishing_gradients
+from seqviz.compute.training.progress import moments
 from seqviz.compute.vanishing_gradients import GradientExperiment, recall
 from seqviz.compute.vanishing_gradients.recall.tasks import LEARNED, SYMBOLS
 from seqviz.core.i18n import format_log10, number
@@ -23,7 +24,6 @@ from seqviz.figures.vanishing_gradients.recall import (
 )
 from seqviz.figures.vanishing_gradients.simplified_gru import gated_jacobian
 from seqviz.figures.vanishing_gradients.truncation import kept_and_lost, mean_of_draws
-from seqviz.plotting import Figure
 from seqviz.plotting.axes import HIGHEST, LOWEST, decades
 from seqviz.plotting.table import table, tables
 from testing.figure_examples.vanishing_gradients import race_of, reports, rungs, search_of
@@ -280,12 +280,34 @@ def test_race_course_draws_accuracies_and_final_gradients():
 def test_race_progress_matches_race_course_when_finished():
     done = race_of()
     course = race_course(done)
-    meta = {key: value for key, value in course.page["meta"].items() if key != "replay"}
-    without_replay = Figure(course.traces, {**course.page, "meta": meta})
-    assert race_progress(reports(done), done.settings) == without_replay
+    assert race_progress(reports(done), done.settings) == course
     early = race_progress(reports(done)[:1], done.settings)
     assert list(early.data[2].x) == [0]
     assert early.axis("x") == course.axis("x")  # it does not move while curves grow
+
+
+def test_running_race_is_replayed_with_each_report_once():
+    """A slow report is repeated; what a reader looks at is not replaced by later ones."""
+    updates, short = np.array(moments(600)), race_of(time=201)
+    again = np.arange(len(updates)) % len(short.updates)
+    done = replace(
+        short, updates=updates, accuracy=short.accuracy[again], loss=short.loss[again],
+        log10_gradients=short.log10_gradients[again],
+    )  # fmt: skip
+    first, second, *later = reports(done)
+    begun = race_progress([first, first, second, second], done.settings)
+    assert list(begun.data[2].x) == [0, second.update]
+    trail = [first, second, *later]
+    learned = [
+        race_progress(trail[:count], done.settings).page["meta"]["replay"]["learned"]
+        for count in (1, 20, 35, len(trail))
+    ]
+    for early in learned[:-1]:
+        for part, whole in zip(early, learned[-1], strict=True):
+            kept = len(part["updates"])
+            np.testing.assert_array_equal(part["updates"], whole["updates"][:kept])
+            np.testing.assert_array_equal(part["y"], whole["y"][:kept])
+    assert sum(part["y"].nbytes for part in learned[-1]) <= 3 * 20_000
 
 
 def test_race_progress_draws_zero_gradients_as_gaps():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,23 @@ from jaxtyping import Float, Int
 
 BATCH, RATE = 2048, 0.02
 _DECAY, _SQUARES = 0.9, 0.999  # beta_1 and beta_2 of Adam
+_PAUSE = 0.2  # seconds between two reports
+
+
+@dataclass(frozen=True)
+class VectorsReport:
+    """Progress of a training of word vectors.
+
+    Attributes:
+        losses: loss of each epoch, of a running one the mean so far.
+        fraction: share of the updates that are done, in [0, 1].
+        vectors: the vectors in training, not a copy: all reports of a run show the latest ones, and
+            forty copies would be five megabytes.
+    """
+
+    losses: Float[np.ndarray, "epoch"]
+    fraction: float
+    vectors: Float[np.ndarray, "word dimension"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +41,7 @@ class TrainedVectors:
 
 def train(
     pairs: Int[np.ndarray, "pair given_1"], words: int, dimensions: int, epochs: int,
-    negatives: int, seed: int, note: Callable[[int, float], None] = lambda epoch, loss: None,
+    negatives: int, seed: int, note: Callable[[VectorsReport], None] = lambda report: None,
 ) -> TrainedVectors:  # fmt: skip
     """Train word vectors with negative sampling: skip-gram for one given word, else CBOW.
 
@@ -39,7 +57,7 @@ def train(
         epochs: number of epochs.
         negatives: negative samples of each pair.
         seed: random seed.
-        note: called with epoch (from 1) and loss after each epoch; may raise to stop the training.
+        note: called after each epoch, and every 0.2 s in between; may raise to stop the training.
     """
     import torch
 
@@ -49,23 +67,35 @@ def train(
     moments = [(torch.zeros_like(table), torch.zeros_like(table)) for table in tables]
     rendered = torch.from_numpy(np.bincount(pairs[:, -1], minlength=words) ** 0.75)
     given = torch.from_numpy(pairs)
-    losses, step = [], 0
+    visible = tables[0].numpy()
+    visible.flags.writeable = False
+    losses: list[float] = []
+    step = 0
+
+    def report(by_epoch: Sequence[float], epochs_done: float) -> float:
+        note(VectorsReport(np.array(by_epoch), epochs_done / epochs, visible))
+        return time.monotonic()
+
+    last_report = time.monotonic()
     for epoch in range(epochs):
-        total = 0.0
+        total, count = 0.0, 0
         for batch in given[torch.randperm(len(given), generator=random)].split(BATCH):
             others = torch.multinomial(rendered, negatives * len(batch), True, generator=random)
             loss, gradients = _gradients(
                 tables[0], tables[1], batch, others.view(len(batch), negatives)
             )
             total += loss
+            count += len(batch)
             step += 1
             for table, gradient, (mean, square) in zip(tables, gradients, moments, strict=True):
                 mean.lerp_(gradient, 1 - _DECAY)
                 square.lerp_(gradient**2, 1 - _SQUARES)
                 size = RATE * (1 - epoch / epochs) / (1 - _DECAY**step)
                 table -= size * mean / ((square / (1 - _SQUARES**step)).sqrt() + 1e-8)
+            if count < len(given) and time.monotonic() - last_report > _PAUSE:
+                last_report = report([*losses, total / count], epoch + count / len(given))
         losses.append(total / max(len(given), 1))
-        note(epoch + 1, losses[-1])
+        last_report = report(losses, epoch + 1.0)
     return TrainedVectors(tables[0].double().numpy(), np.array(losses))
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from jaxtyping import Int
 
 from seqviz.compute.text.vectors import learned, skip_gram, windows
-from seqviz.compute.text.vectors.learned import LearnedVectors, Substitutes
+from seqviz.compute.text.vectors.learned import LearnedVectors, Nearest, Substitutes
+from seqviz.compute.text.vectors.skip_gram import VectorsReport
 from seqviz.core.errors import UserError
 from seqviz.data import word_lists
 from seqviz.data.reviews import movie_reviews
@@ -62,14 +63,11 @@ def skip_grams(window: int, seed: int, report: Report = no_progress) -> LearnedV
     Args:
         window: neighbors on each side.
         seed: random seed.
-        report: progress callback; receives the share done and the loss of each epoch.
+        report: progress callback; receives each `VectorsReport`.
     """
     words, often, ids, texts = corpus()
     pairs = windows.neighbors(ids, texts, window)
-    result = skip_gram.train(
-        pairs, len(words), DIMENSIONS, EPOCHS, NEGATIVES, seed,
-        lambda epoch, loss: report(loss, epoch / EPOCHS),
-    )  # fmt: skip
+    result = skip_gram.train(pairs, len(words), DIMENSIONS, EPOCHS, NEGATIVES, seed, report)
     return LearnedVectors(
         words, result.vectors.astype(np.float16), often, len(pairs), result.losses
     )
@@ -83,16 +81,27 @@ def cbow(window: int, seed: int, report: Report = no_progress) -> LearnedVectors
     Args:
         window: neighbors on each side.
         seed: random seed.
-        report: progress callback; receives the share done and the loss of each epoch.
+        report: progress callback; receives each `VectorsReport`.
     """
     words, often, ids, texts = corpus()
     examples = windows.contexts(ids, texts, window)
-    result = skip_gram.train(
-        examples, len(words), DIMENSIONS, EPOCHS_CBOW, NEGATIVES, seed,
-        lambda epoch, loss: report(loss, epoch / EPOCHS_CBOW),
-    )  # fmt: skip
+    result = skip_gram.train(examples, len(words), DIMENSIONS, EPOCHS_CBOW, NEGATIVES, seed, report)
     pairs = int((examples[:, :-1] >= 0).sum())
     return LearnedVectors(words, result.vectors.astype(np.float16), often, pairs, result.losses)
+
+
+def nearest_so_far(progress: VectorsReport, word: str, window: int, count: int) -> Nearest:
+    """Return the nearest words to a word among vectors that are still trained.
+
+    Args:
+        progress: report of `skip_grams` or `cbow`.
+        word: one of the words of `corpus`.
+        window: window of the training.
+        count: number of nearest words.
+    """
+    words, often, *_ = corpus()
+    now = LearnedVectors(words, progress.vectors, often, 0, progress.losses)
+    return learned.nearest(now, word, window, count)
 
 
 def substitutes(seeds: int = SEEDS, report: Report = no_progress) -> Substitutes:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
+
+import numpy as np
+from jaxtyping import Float
 
 from seqviz.compute.text.vectors.learned import METHODS, Nearest, Substitutes
 from seqviz.compute.text.vectors.windows import TrainingPairs
-from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, short
+from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape, short
 from seqviz.stats.estimate import stack
 
 _LONGEST = 14
@@ -20,32 +24,45 @@ def two_windows(left: Nearest, right: Nearest, style: Style = STYLE) -> Figure:
         right: nearest words to the same word under the other.
         style: language, theme and scale of the figure.
     """
-    text, palette = style.text, style.palette
-    sheet = Sheet(style)
+    palette, sheet = style.palette, Sheet(style)
     sheet.margin(t=34)
-    names = [[escape(short(word, _LONGEST)) for word in item.words] for item in (left, right)]
-    ticks = [0, 0.25, 0.5, 0.75, 1]
-    panels = sheet.row(*(
-        (axes.axis(text("figure.near_cosine"), range=[min(0.0, *item.cosines), 1.16],
-                   tickvals=ticks),
-         axes.ranked(labels, text("figure.near_word")))
-        for item, labels in zip((left, right), names, strict=True)
-    ), gaps=(0.4, 0.6))  # fmt: skip
+    names = [_labels(item) for item in (left, right)]
+    panels = sheet.row(*(_near_axes(item, style) for item in (left, right)), gaps=(0.4, 0.6))
     colors = palette.prediction, palette.rnn
     common = set(left.words) & set(right.words)
     for panel, result, color in zip(panels, (left, right), colors, strict=True):
-        panel.ranked_bars(
-            result.cosines, text("figure.near_cosine"),
-            [palette.grid if word in common else color for word in result.words],
-            edge={"color": color, "width": 1}, width=0.72, legend=False,
-            hover="%{y}: %{x:.3f}", ends=[f"{value:.2f}" for value in result.cosines],
-        )  # fmt: skip
-        panel.title(text("figure.words_around", count=result.window), size=14)
+        _near_bars(panel, result, color, common)
     return sheet.described(
         "alt.two_windows", names={"y": names[0], "y2": names[1]}, word=escape(left.word),
         one=left.window, other=right.window, first=", ".join(names[0]),
         second=", ".join(names[1]), gap=0.2,
     )  # fmt: skip
+
+
+def _labels(near: Nearest) -> list[str]:
+    return [escape(short(word, _LONGEST)) for word in near.words]
+
+
+def _near_axes(near: Nearest, style: Style) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the axes of a panel of nearest words."""
+    lowest = min(0.0, *near.cosines)
+    title = style.text("figure.near_cosine")
+    return (
+        axes.axis(title, range=[lowest, 1.16], tickvals=[0, 0.25, 0.5, 0.75, 1]),
+        axes.ranked(_labels(near), style.text("figure.near_word")),
+    )
+
+
+def _near_bars(panel: Panel, near: Nearest, color: str, pale: Container[str] = ()) -> None:
+    """Draw the cosines of the nearest words; the words in `pale` have pale bars."""
+    text, grid = panel.style.text, panel.style.palette.grid
+    panel.ranked_bars(
+        near.cosines, text("figure.near_cosine"),
+        [grid if word in pale else color for word in near.words],
+        edge={"color": color, "width": 1}, width=0.72, legend=False,
+        hover="%{y}: %{x:.3f}", ends=[f"{value:.2f}" for value in near.cosines],
+    )  # fmt: skip
+    panel.title(text("figure.words_around", count=near.window), size=14)
 
 
 def substitutes_by_window(substitutes: Substitutes, style: Style = STYLE) -> Figure:
@@ -74,12 +91,26 @@ def substitutes_by_window(substitutes: Substitutes, style: Style = STYLE) -> Fig
     )  # fmt: skip
 
 
-def losses_so_far(records: list[float], style: Style = STYLE) -> Figure:
-    """Plot the loss by epoch so far, in nats for a pair with its negative samples."""
-    sheet, name = Sheet(style), style.text("figure.pair_loss")
-    panel = sheet.panel(axes.axis(style.text("figure.epoch"), dtick=1), axes.axis(name))
-    panel.estimates(records, name, style.palette.prediction, legend=False, hover="%{y:.3f}")
-    return sheet.described("alt.pair_losses", epochs=len(records), last=records[-1])
+def words_so_far(losses: Float[np.ndarray, "epoch"], near: Nearest, style: Style = STYLE) -> Figure:
+    """Plot the loss by epoch so far (left), and the nearest words among the vectors so far (right).
+
+    Args:
+        losses: of each epoch, in nats for a pair with its negative samples.
+        near: nearest words to a word.
+        style: language, theme and scale of the figure.
+    """
+    color, sheet, name = style.palette.prediction, Sheet(style), style.text("figure.pair_loss")
+    sheet.margin(t=34)
+    left, right = sheet.row(
+        (axes.axis(style.text("figure.epoch"), dtick=1), axes.axis(name)),
+        _near_axes(near, style), gaps=(0.4, 0.6),
+    )  # fmt: skip
+    left.estimates(losses, name, color, legend=False, hover="%{y:.3f}")
+    _near_bars(right, near, color)
+    names = _labels(near)
+    return sheet.described("alt.words_so_far", names={"y2": names}, epoch=len(losses),
+                           last=losses[-1], word=escape(near.word),
+                           near=", ".join(names))  # fmt: skip
 
 
 def drawn_pairs(training_pairs: TrainingPairs, step: int, style: Style = STYLE) -> Figure:
