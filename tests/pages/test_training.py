@@ -154,3 +154,9 @@ def test_lesson_visit_imports_no_torch():
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.split() == ["[]"]
+
+
+@pytest.mark.parametrize(("watchers", "seconds"), [(1, 0.2), (10, 0.2), (20, 0.4), (300, 0.6)])
+def test_a_class_asks_for_a_running_training_less_often_than_a_reader(watchers, seconds):
+    """Each page draws its own figure: a class would leave nothing for the training."""
+    assert job_progress.seconds_between_polls(watchers) == pytest.approx(seconds)

@@ -13,7 +13,15 @@ history.pushState = (...args) => {
   moves = location.pathname === pathname ? moves + 1 : 0;
 };
 
+const LOOK_MS = 1000; // until the page is looked through again at the same address: benches come and go
+let lookedAt = -Infinity;
+let address = null;
+
 export function updateResets() {
+  const now = performance.now();
+  if (location.search === address && now - lookedAt < LOOK_MS) return;
+  address = location.search;
+  lookedAt = now;
   const steps = new Set(Array.from(document.querySelectorAll(".seqviz-steps"), ({ dataset }) => dataset.key));
   const isSetting = (name) => !steps.has(name) && !/\.(pin|defaults)$/.test(name);
   const names = [...new URLSearchParams(location.search).keys()].filter(isSetting);

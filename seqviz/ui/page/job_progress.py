@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from seqviz.ui.page.bench_view import BenchView
 
 POLL_SECONDS = 0.6
+STREAM_SECONDS = 0.2  # between two figures of a running training
+PER_WATCHER_SECONDS = 0.02  # each page draws its own figure
 ACTIVE = ("queued", "running")
 
 
@@ -93,8 +95,19 @@ def show_job(
             st.skeleton(view.style.height)  # as high as the figure to come
 
     with view.stage:
-        fragment(poll, f"{view.prefix}.job", every=POLL_SECONDS)
+        streams = so_far is not None and not rerun
+        every = seconds_between_polls(job.owners) if streams else POLL_SECONDS
+        fragment(poll, f"{view.prefix}.job", every=every)
     return None
+
+
+def seconds_between_polls(watchers: int) -> float:
+    """Return the time between two figures of a running training, longer where a class watches.
+
+    Args:
+        watchers: number of pages that show the training.
+    """
+    return min(POLL_SECONDS, max(STREAM_SECONDS, PER_WATCHER_SECONDS * watchers))
 
 
 def progress_row(
