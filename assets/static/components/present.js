@@ -8,6 +8,7 @@ import { currentView } from "../classroom/room.js";
 import { currentRoom } from "../classroom/room_client.js";
 import { interpolate } from "./format.js";
 import { createElement } from "./slider.js";
+import { unwatch, watch } from "./slide_marks.js";
 
 const NON_TEXT_TYPES = ["range", "checkbox", "radio", "button", "submit", "reset", "file"]; // inputs without a text
 const TEXT_FIELDS = `input:not(${NON_TEXT_TYPES.map((type) => `[type="${type}"]`)}), select, textarea, [contenteditable="true"]`;
@@ -232,6 +233,7 @@ class Overlay {
     const text = parts.map(({ textContent }) => textContent).join("\n") || words.no_notes;
     if (text === this.notesText) return;
     this.notesText = text;
+    this.notes.classList.toggle("none", parts.length === 0);
     if (parts.length) this.notes.replaceChildren(...parts.map((part) => part.cloneNode(true)));
     else this.notes.textContent = text;
     this.notes.scrollTop = 0;
@@ -309,6 +311,7 @@ export default function ({ data, parentElement }) {
   if (overlay) parentElement.append(overlay.host); // what is on the screen stays when the page is rendered again
   else overlay = new Overlay(parentElement);
   setScale();
+  watch();
   window.addEventListener("resize", setScale, options);
   window.addEventListener("keydown", onKeyDown, options);
   window.addEventListener(
@@ -334,6 +337,7 @@ export default function ({ data, parentElement }) {
     if (listeners !== controller) return; // rendered again
     overlay.close();
     overlay = null;
+    unwatch();
     document.documentElement.removeAttribute(WHOLE);
     document.documentElement.style.removeProperty("--seqviz-scale");
   };
