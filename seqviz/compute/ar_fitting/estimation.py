@@ -146,9 +146,9 @@ class OneStep:
         """
         return float(np.nanmean(self.line[start:end]))
 
-    def truth_mse(self, start: int = 0) -> float:
-        """Return the mean squared error of the true rule on the targets from `start` on."""
-        return float(np.nanmean(self.truth[start:]))
+    def truth_mse(self, start: int = 0, end: int | None = None) -> float:
+        """Return the mean squared error of the true rule on the targets of `line_mse`."""
+        return float(np.nanmean(self.truth[start:end]))
 
 
 def fit(

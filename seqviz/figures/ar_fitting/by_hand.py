@@ -108,18 +108,20 @@ def slopes_by_window(
         style: language, theme and scale of the figure.
     """
     alt = _altair()
-    text, last = style.text, len(windows.slopes) - 1
+    text, last = style.text, len(windows.slopes)
     before, now = values[:-1], values[1:]
     low, high, top = float(before.min()), float(before.max()), float(now.max())
     data = {
-        "pairs": _rows(before=before.tolist(), now=now.tolist(), pair=[*range(len(now))]),
-        "slopes": _rows(run=[*range(last + 1)], slope=windows.slopes.tolist()),
+        "pairs": _rows(before=before.tolist(), now=now.tolist(), pair=[*range(1, len(now) + 1)]),
+        "slopes": _rows(run=[*range(1, last + 1)], slope=windows.slopes.tolist()),
     }
     pairs, slopes = map(alt.NamedData, data)
     first = alt.param(
         name="first",
-        value=0,
-        bind=alt.binding_range(min=0, max=last, step=1, name=text("figure.first_pair") + " "),
+        value=1,
+        bind=alt.binding_range(
+            min=1, max=last, step=1, name=text("figure.first_pair", width=windows.width) + " "
+        ),
     )
     x = alt.X("before:Q", title=text("figure.before_plain"), axis=alt.Axis(tickCount=8, grid=False))
     y = alt.Y("now:Q", title=text("figure.now_plain"), axis=alt.Axis(tickCount=6))

@@ -10,8 +10,6 @@ from seqviz.compute import ar_fitting as ar
 from seqviz.compute import replicates
 from seqviz.compute.ar_fitting.estimation import Method
 from seqviz.core.errors import MessageError
-from seqviz.core.i18n import percent
-from seqviz.core.units import unbroken
 from seqviz.figures.ar_fitting import by_hand, estimation
 from seqviz.lessons.ar_fitting.series import ProcessParams, Series, coefficients, studied, theory
 from seqviz.lessons.framework.controls import choice, on, slider, toggle, view
@@ -43,10 +41,8 @@ def fit_by_hand(p: FitByHandParams, show: Show) -> None:
     result = show.run(ar.slope_error, values, p.slope)
     show.figure(by_hand.fit_by_hand, values, p.slope)
     show.readouts(result, slope_mse="mse", excess="excess")
-    share, key = result.least_mse / result.mse, "by_hand"
-    if abs(p.slope - result.best) < SLIDER_STEP / 2 + 1e-9:
-        key = "by_hand_found"
-    show.note(key, result=result, share=percent(share, 0) if share >= 0.01 else unbroken("< 1%"))
+    is_found = abs(p.slope - result.best) < SLIDER_STEP / 2 + 1e-9
+    show.note("by_hand_found" if is_found else "by_hand", result=result)
 
 
 @dataclass(frozen=True)
@@ -128,8 +124,10 @@ def class_estimates(p: FitParams, show: Show) -> SeedExperiment:
         MessageError: the order of process or model exceeds 1.
     """
     world = read_params("process", ProcessParams)
-    if world.order > 1 or not (p.same or p.model == 1):
+    if world.order > 1:
         raise MessageError("sampling_needs_ar1")
+    if not (p.same or p.model == 1):
+        raise MessageError("class_needs_ar1")
     method = cast(Method, p.estimator) if p.view == "sampling" else p.methods[0]
     shuffle, existing = world.shuffle, (p.intercept, method, world.shuffle)
     names = ("n", "sigma", "burn_in", "noise", "df")
@@ -164,7 +162,9 @@ def fit(p: FitParams, show: Show) -> None:
                   caption=beside)  # fmt: skip
     held, count = show.readout("covered", ar.covering, results, float(truth[0]))
     firsts, (low, high) = [item.first for item in results], results[0].first_interval
-    labels = {"truth": truth[0], "width": high - low}
+    key = "note.series_shuffled" if world.shuffle else "note.series"
+    series = show.words(key, order=world.order, n=len(values))
+    labels = {"truth": truth[0], "width": high - low, "series": series}
     if count == 1:
         return show.note("estimate_held" if held else "estimate_missed", method=method, **labels)
     apart = max(firsts) - min(firsts)

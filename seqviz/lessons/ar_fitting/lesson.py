@@ -56,7 +56,7 @@ lesson.sketch(
     answer=(1, 2), visible=(3, 4),
 )  # fmt: skip
 
-lesson.question("twice", "by_hand", at={"slope": 1.0}, veils=False)
+lesson.question("twice", "by_hand", at={"slope": 0.37}, veils=False)
 lesson.question("decay", "process", at={"phi": -0.8}, veils=False)
 lesson.question(
     "bias", "fit", at={"view": "sampling", "intercept": True},
@@ -72,7 +72,7 @@ lesson.step("by_hand", "rule", {"slope": 0.8}, LINE_AND_ERRORS)
 SAMPLE, BAND = Trace("figure.sample", "y2"), Trace("figure.band", "y2")
 FLIPPED = {"view": "correlations", "order": 1, "phi": -0.8}
 lesson.step("process", "flip", FLIPPED, [SAMPLE, Trace("figure.theory", "y2")])
-lesson.step("process", "unit_root", {"phi": 1.0}, [SAMPLE])
+lesson.step("process", "unit_root", {"phi": 1.0}, ["figure.series", SAMPLE])
 lesson.step("process", "shuffle", {"shuffle": True}, [SAMPLE, BAND])
 
 MEANS = ("figure.truth", "figure.mean_estimate", "figure.expected_mean")
@@ -110,7 +110,7 @@ lesson.equation(
         "MSE": ("squared_error", "{slope_mse:number}", "figure.misses"),
         "x_t": ("series_value", "", Axis("y")),
         "φ": ("ar_coefficient", "{slope:g}", ControlLight("slope"), "figure.your_line"),
-        "x_{t−1}": ("series_value", "", Axis("x")),
+        "x_{t−1}": ("value_before", "", Axis("x")),
     },
     when={"view": ("pairs",)},
 )
@@ -189,7 +189,7 @@ for view in ("map", "predictions"):
         "[x̂_t] = f([x_{t−1}], [h_{t−1}])",
         {
             "x̂_t": PREDICTION,
-            "x_{t−1}": ("series_value", "", Axis("x") if view == "map" else 0),
+            "x_{t−1}": ("value_before", "", Axis("x") if view == "map" else 0),
             "h_{t−1}": ("hidden_state", "", ControlLight("preset")),
         },
         when={"view": (view,)},

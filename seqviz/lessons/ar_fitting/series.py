@@ -82,16 +82,17 @@ def theory(show: Show, value: float | None) -> str | None:
 def state_note(p: ProcessParams, correlogram: ar.Correlogram, show: Show, n_shown: int) -> None:
     """State the verdict of the roots on the process, and what the bars show."""
     root, acf = ar.largest_root(coefficients(p)), correlogram.acf
+    size = show.words("note.size_of_one" if p.order == 1 else "note.size", root=root)
     if p.shuffle:
         outside, bars = correlogram.outside_acf()  # the PACF is close to the ACF without dependence
         show.note("shuffled", outside=outside, bars=bars)
     elif ar.is_stationary(coefficients(p)):
         beyond, after = correlogram.beyond(p.order)
-        show.note("stationary", root=root, gap=correlogram.gap, order=p.order, beyond=beyond,
+        show.note("stationary", size=size, gap=correlogram.gap, order=p.order, beyond=beyond,
                   after=after)  # fmt: skip
     elif root > 1 + 1e-6:
         key = "explosive" if n_shown < p.n else "explosive_whole"
-        show.note(key, root=root, shown=n_shown, n=p.n)
+        show.note(key, size=size, shown=n_shown, n=p.n)
     else:
         z = ar.roots(coefficients(p))
         on_circle = z[abs(z) > 1 - 1e-6]
@@ -115,6 +116,7 @@ def process(p: ProcessParams, show: Show) -> None:
         show.figure(series_and_correlations, values, correlogram)
     elif p.view == "roots":
         show.figure(roots_in_circle, show.run(ar.roots, rule, name="z"))
+        show.note("root_of_one" if p.order == 1 and not p.shuffle else "roots")
     else:
         line = show.run(ar.fit, values, 1, "ols", name="line")
         slope = p.phi if p.order == 1 and not p.shuffle else None

@@ -96,11 +96,15 @@ class Study:
         return self.settings.train < 1
 
     @property
+    def validation(self) -> tuple[int, int]:
+        """First validation target, and the one after the last."""
+        targets, start = len(self.values) - 1, self.settings.train
+        return round(start * targets), round((start + 0.2) * targets)
+
+    @property
     def levels(self) -> training.Levels:
         """Reference errors of the loss figure."""
-        shares, targets = (self.settings.train, self.settings.train + 0.2), len(self.values) - 1
-        ends = [round(share * targets) for share in shares]
-        held_out = self.best.line_mse(*ends) if self.is_split else None
+        held_out = self.best.line_mse(*self.validation) if self.is_split else None
         return self.floor, self.best.training_mse, held_out
 
 
@@ -110,7 +114,8 @@ def draw_loss(done: NetworkFit, study: Study, show: Show) -> None:
     if study.is_split:
         turned = done.least_epoch < done.settings.epochs
         show.note("u_curve" if turned else "u_none", done=done, last=done.validation_loss[-1],
-                  train=done.train_loss[-1], line=study.levels[2])  # fmt: skip
+                  train=done.train_loss[-1], line=study.levels[2],
+                  truth=study.best.truth_mse(*study.validation))  # fmt: skip
 
 
 def draw_map(done: NetworkFit, study: Study, show: Show) -> None:
@@ -216,10 +221,9 @@ def draw_windows(p: NetworksParams, show: Show) -> None:
     show.readout("floor", best.truth_mse, test, caption=variance)
     beside = show.words("metric.parameters.rnn", count=done.rnn_parameters)
     show.readout("parameters", done.count, p.window, caption=beside)
-    few, more, *_, many = done.parameters
     show.note(
         "window", done=done, window=p.window, count=done.parameters[p.window - 1], error=error,
-        least=done.error(done.best), each=more - few, windows=WINDOWS[-1], many=many,
+        least=done.error(done.best), windows=WINDOWS[-1], many=done.parameters[-1],
         last=done.error(WINDOWS[-1]), truth=noise,
     )  # fmt: skip
 

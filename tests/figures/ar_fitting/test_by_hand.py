@@ -74,7 +74,7 @@ def test_fit_by_hand_translates_names_and_description(lang):
 
 def test_slopes_by_window_binds_first_pair_to_slider():
     (param,) = spec()["params"]
-    bound = {"input": "range", "min": 0, "max": len(WINDOWS.slopes) - 1, "step": 1}
+    bound = {"input": "range", "min": 1, "max": len(WINDOWS.slopes), "step": 1}
     assert param["name"] == "first"
     assert bound.items() <= param["bind"].items()
 
@@ -89,7 +89,7 @@ def test_slopes_by_window_filters_pairs_of_the_run_and_reads_its_slope():
     assert calculated(line, "now") == "datum.slope * datum.before"
     slopes = chart["datasets"][line["data"]["name"]]
     assert [row["slope"] for row in slopes] == WINDOWS.slopes.tolist()
-    assert [row["run"] for row in slopes] == [*range(len(WINDOWS.slopes))]
+    assert [row["run"] for row in slopes] == [*range(1, len(WINDOWS.slopes) + 1)]
 
 
 def test_slopes_by_window_lists_pairs_in_table():
@@ -103,7 +103,7 @@ def test_slopes_by_window_translates_labels_and_description(lang):
     for layer in chart["layer"]:
         assert layer["encoding"]["x"]["title"] == text("figure.before_plain")
         assert layer["encoding"]["y"]["title"] == text("figure.now_plain")
-    assert text("figure.first_pair") in chart["params"][0]["bind"]["name"]
+    assert text("figure.first_pair", width=50) in chart["params"][0]["bind"]["name"]
     assert calculated(chart["layer"][3], "words").count("'") % 2 == 0
     low, high = WINDOWS.extremes
     alt = text("alt.slopes_by_window", n=199, width=50, low=low, high=high)
@@ -127,5 +127,5 @@ def test_slopes_by_window_is_drawn_by_vega():
     chart["params"][0]["value"] = 37
     chart["width"] = 500
     drawn = vega.vegalite_to_svg(chart)
-    assert f"{WINDOWS.slopes[37]:#.3g}" in drawn
+    assert f"{WINDOWS.slopes[36]:#.3g}" in drawn
     assert f"{WINDOWS.slopes[0]:#.3g}" not in drawn

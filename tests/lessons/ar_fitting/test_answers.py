@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from seqviz.compute import ar_fitting as ar
+from seqviz.core.errors import UserError
 from seqviz.core.i18n import LANGUAGES, Text, number
 from seqviz.core.units import unbroken
 from seqviz.lessons.ar_fitting.lesson import lesson
@@ -56,8 +57,10 @@ def test_twice_answer_is_four_times():
             near, far = (ar.slope_error(values, best + k * distance) for k in (1, 2))
             assert far.mse - far.least_mse == pytest.approx(4 * (near.mse - near.least_mse))
             assert far.excess == pytest.approx(4 * near.excess)
-    near, far = (read("by_hand", "excess", slope=0.771 - k * 0.2) for k in (1, 2))
-    assert far == pytest.approx(4 * near, rel=0.02)
+    near, far = (run("by_hand", slope=slope).readouts["excess"].value for slope in (0.57, 0.37))
+    assert float(far) == pytest.approx(4 * float(near), rel=0.02)
+    best = ar.fit(ar.simulate((0.8,), n=500, seed=1).values, 1, "ols").first
+    quotes("twice", number(best), near, far)
     assert right("twice") == "It becomes four times as large"
 
 
@@ -99,8 +102,11 @@ def test_epochs_answer_matches_training_runs():
     ended = long.readouts["network_mse"].value
     assert float(ended) < 0.9 * line
     # The U, in the numbers of the sentence under the figure.
-    epoch, epochs, minimum, last, _, ols = re.findall(r"[\d,]*\d(?:\.\d+)?", held_out.notes[0])
-    assert 50 < int(epoch) < int(epochs) == 1000
+    numbers = re.findall(r"[\d,]*\d(?:\.\d+)?", held_out.notes[0])
+    epoch, epochs, minimum, last, _, ols, truth = numbers
+    assert 50 < int(epoch) < 1000
+    assert epochs == "1,000"
+    assert abs(float(truth) - float(ols)) < 0.01 < float(ols) - float(minimum)  # "by luck"
     assert float(last) > 1.2 * float(minimum)
     quotes("epochs", number(error), number(line), ended, minimum, last, epoch, ols)
 
@@ -139,26 +145,28 @@ def test_texts_table_matches_networks_bench():
 
 # Sentences: the settings, and how the first of them begins or what it holds.
 SAYS = (
-    ("process", {}, ("**Stationary.**", "beyond lag 1: 1 of 19")),
-    ("process", {"order": 3}, ("beyond lag 3:",)),
+    ("process", {}, (unbroken("**Stationary.** |φ| = 0.800 is below"), "beyond lag 1: 1 of 19")),
+    ("process", {"order": 3}, ("The largest root, |z|", "beyond lag 3:")),
+    ("process", {"view": "roots"}, ("The mark is the root", "the number φ itself")),
+    ("process", {"view": "roots", "order": 2}, ("Each mark is a root, a solution z",)),
     ("process", {"shuffle": True}, ("Sample ACF outside the 95% band: 3 of 20",)),
     ("process", {"shuffle": True, "seed": 2}, ("1 of 20;",)),
     ("process", {"phi": 1.0}, ("Unit root at +1", "almost straight fall")),
     ("process", {"phi": -1.0}, ("Unit root at −1", "changes its sign", "−0.99")),
     ("process", {"order": 2, "free": True, "b1": 0.0, "b2": -1.0}, ("2 roots on the unit",)),
-    ("process", {"phi": 1.1}, ("Explosive", "1.10", "294 of 500 values", "the path is cut")),
+    ("process", {"phi": 1.1}, ("Explosive", "|φ|", "1.10", "294 of 500 values", "the path is cut")),
     ("process", {"phi": 1.1, "n": 50}, ("Explosive", "All 50 values", "none of them")),
     ("process", {"view": "lag_plot", "phi": 0.3}, ("slope", "0.300")),
     ("process", {"view": "lag_plot", "order": 2}, ("has slope",)),
-    ("by_hand", {"process__phi": 0.0}, ("100%",)),
-    ("by_hand", {}, ("41%",)),
-    ("by_hand", {"process__phi": 1.2}, ("any slope, 0.80", unbroken("< 1% of that"))),
+    ("by_hand", {"process__phi": 1.2}, ("of the best slope, is 0.80",)),
     ("by_hand", {"slope": 0.77}, ("Found: no slope", unbroken("φ̂ = 0.771"))),
-    ("by_hand", {"slope": 0.76}, ("smallest of any slope, 0.980",)),
+    ("by_hand", {"slope": 0.76}, ("the least possible error, that of the best slope, is 0.980",)),
     ("by_hand", {"view": "runs"}, ("In 450 runs of 50", "between 0.54 and 0.92")),
     ("by_hand", {"view": "runs", "process__n": 50}, ("In 26 runs of 24",)),
-    ("fit", {}, ("4 of 4 intervals",)),
-    ("fit", {"methods": ("ols",)}, (unbroken("OLS: the interval contains the true φ₁ = 0.800"),)),
+    ("fit", {}, (unbroken("4 of 4 intervals contain the true φ₁ = 0.800 of the series above"),)),
+    ("fit", {"process__order": 2}, (unbroken("an AR(2) with n = 500"),)),
+    ("fit", {"process__shuffle": True}, (unbroken("a shuffled AR(1) with n = 500"),)),
+    ("fit", {"methods": ("ols",)}, (unbroken("contains the true φ₁ = 0.800"),)),
     ("fit", {"methods": ("ols",), "process__order": 3, "same": False}, ("misses the true",)),
     ("fit", {"view": "order", "process__order": 2}, ("the process has order 2",)),
     ("fit", {"view": "order", "process__phi": 0.0}, ("the process has order 0",)),
@@ -285,6 +293,14 @@ def test_slope_found_at_one_stop_of_slider_only():
         stops = np.arange(40, 121) / 100
         notes = [run("by_hand", slope=slope, process__seed=seed).notes[0] for slope in stops]
         assert sum("Found" in note for note in notes) == 1
+
+
+def test_class_experiment_names_the_control_in_the_way():
+    experiment = lesson.benches["fit"].experiment
+    with pytest.raises(UserError, match="sampling_needs_ar1"):
+        experiment({"process.order": 2})
+    with pytest.raises(UserError, match="class_needs_ar1"):
+        experiment({"same": False, "model": 2})
 
 
 def test_window_slopes_match_fit_of_each_run():
