@@ -33,6 +33,7 @@ class OrderComparison:
             the outputs; nan without a partner.
         first: attention weights in the first sentence.
         second: attention weights in the second sentence.
+        causal: True where both were read with a causal mask.
     """
 
     words: tuple[str, ...]
@@ -42,6 +43,7 @@ class OrderComparison:
     moved: Float[np.ndarray, "scheme word"]
     first: Float[np.ndarray, "scheme query key"]
     second: Float[np.ndarray, "scheme key2 key2"]
+    causal: bool
 
     @property
     def paired(self) -> Int[np.ndarray, "word"]:
@@ -132,8 +134,8 @@ def compare_orders(
             if other >= 0:
                 moved[row, index] = np.linalg.norm(a.outputs[index] - b.outputs[other]) / size
         pairs.append((a.weights, b.weights))
-    maps = [np.stack(side) for side in zip(*pairs, strict=True)]
-    return OrderComparison(words, others, partner, SCHEMES, moved, *maps)
+    here, there = (np.stack(side) for side in zip(*pairs, strict=True))
+    return OrderComparison(words, others, partner, SCHEMES, moved, here, there, causal)
 
 
 def _partners(words: tuple[str, ...], others: tuple[str, ...]) -> tuple[int, ...]:

@@ -200,6 +200,7 @@ class Turned:
         flat: query and key before rotation.
         arrows: query and key after rotation.
         wavelengths: positions per turn.
+        base: base of the frequencies.
     """
 
     query_position: int
@@ -207,6 +208,7 @@ class Turned:
     flat: Complex[np.ndarray, "2 pair"]
     arrows: Complex[np.ndarray, "2 pair"]
     wavelengths: Float[np.ndarray, "pair"]
+    base: float
 
     @property
     def between(self) -> Float[np.ndarray, "pair"]:
@@ -246,7 +248,7 @@ def turned(
     after = np.stack([rotate(item[None], positions[at : at + 1], base, "halves")[0]
                       for at, item in enumerate(both)])  # fmt: skip
     flat, arrows = (as_complex(vectors, "halves") for vectors in (both, after))
-    return Turned(query_position, key_position, flat, arrows, 2 * np.pi / omega)
+    return Turned(query_position, key_position, flat, arrows, 2 * np.pi / omega, base)
 
 
 def closed_form(

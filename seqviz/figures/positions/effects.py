@@ -16,6 +16,7 @@ from seqviz.plotting import NAMED, STYLE, Figure, Sheet, Style, axes, escape, sh
 ROUNDING = 1e-10  # smaller distances come from another order of summation
 _NUMBERED, _NAMED = 26, 64  # maximum number of bars with numbers, with words
 _LONGEST = 12  # maximum number of characters of a word under a bar
+_SENTENCE = 32  # maximum number of characters of a sentence above the bars
 _CUT = 16  # maximum number of letters of a word beside a map
 _WIDE = "\u2e80"  # first character of double width
 _HEIGHT = 0.8  # minimum height of the axis, as a share of the mean norm of the outputs
@@ -46,7 +47,12 @@ def moved_words(order_comparison: OrderComparison, style: Style = STYLE) -> Figu
     )  # fmt: skip
     values = []
     for group, (item, heights, gaps) in enumerate(
-        zip((look(name, style) for name in result.schemes), distances, moved, strict=True)
+        zip(
+            (look(name, style, trained=False) for name in result.schemes),
+            distances,
+            moved,
+            strict=True,
+        )
     ):
         first = group * (count + 1)
         panel.bars(
@@ -56,10 +62,20 @@ def moved_words(order_comparison: OrderComparison, style: Style = STYLE) -> Figu
             customdata=[escape(word) for word in words], hover="%{customdata}: %{y:.3g}" + NAMED,
         )  # fmt: skip
         panel.words(
-            f"<b>{item.name.replace(' ', '<br>')}</b>",  # one word a line fits on a phone
+            f"<b>{item.name.replace(' ', '<br>').replace('（', '<br>（')}</b>",  # fits on a phone
             first + (count + 1) / 2, 1, color=item.color, yref="domain", yanchor="bottom", yshift=4,
         )  # fmt: skip
         values.append(label("value_of", name=item.name, value=gaps.max(initial=0)))
+    first_words, other_words = (
+        escape(short(" ".join(order), _SENTENCE)) for order in (result.words, result.others)
+    )
+    mask = label("masked" if result.causal else "unmasked")
+    sheet.headline(
+        label("orders", first=first_words, second=other_words, mask=mask),
+        size=13,
+        yshift=46 * style.scale,
+    )
+    sheet.margin(t=92 * style.scale)
     # The bars without encoding have no height and come last: the first mark must be visible.
     sheet.traces.append(sheet.traces.pop(0))
     return sheet.described("alt.pos_moved", names={"x": names}, words=" ".join(words),

@@ -17,15 +17,14 @@ from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, sca
 _POINTS = 4096  # maximum number of pairs drawn as points
 _STEP = 2.6  # distance of two dials, which have radius 1
 _SIDE, _COLUMNS, _BETWEEN = 256, 3, 0.06  # of the maps of all schemes: maximum size, columns, gap
-_LOWEST = -17.0  # first decade of the axis of changes, below the resolution of float64
 
 
 def rotary_scores(offset: ScoresByOffset, at: Turned, style: Style = STYLE) -> Figure:
     """Plot a query and a key in three pairs (left) and their score by offset (right).
 
     Left: the vectors as arrows, thin before the rotation. Right: the points, one for each pair of
-    positions, lie on the closed form; the dashed line is a key equal to the query. Of more than
-    4,096 pairs that many, evenly chosen over the offsets, are drawn.
+    positions, lie on the line of the formula; the dashed line is a key equal to the query. Of more
+    than 4,096 pairs that many, evenly chosen over the offsets, are drawn.
 
     Args:
         offset: scores of all pairs of positions by offset.
@@ -37,7 +36,7 @@ def rotary_scores(offset: ScoresByOffset, at: Turned, style: Style = STYLE) -> F
     of_pair = np.subtract.outer(offset.positions, offset.positions).ravel()
     order = np.argsort(of_pair, kind="stable")
     chosen = order[np.linspace(0, len(order) - 1, min(len(order), _POINTS)).astype(int)]
-    sheet.legend(y=1.0)
+    sheet.legend(y=1.09)
     sheet.margin(t=72 * style.scale)
     _dials(sheet, at)
     panel = sheet.panel(
@@ -71,7 +70,7 @@ def _dials(sheet: Sheet, at: Turned) -> None:
         axes.axis(label("arrow_real"), range=[-1.2, 3.6], visible=False),
         axes.axis(label("arrow_imaginary"), range=[-_STEP * (len(visible) - 1) - 1.25, 1.25],
                   visible=False, scaleanchor="x", constrain="domain", constraintoward="top"),
-        across=(0, 0.36),
+        across=(0, 0.36), title=label("pairs", d_k=2 * pairs, base=f"{at.base:,.7g}"),
     )  # fmt: skip
     turn = np.exp(2j * np.pi * np.arange(61) / 60)
     series = ((label("query_at", position=at.query_position), palette.prediction),
@@ -138,22 +137,20 @@ def shift_bars(changes: Sequence[ShiftChange], style: Style = STYLE) -> Figure:
     A scheme without a number has no row for the shifted positions in its learned table.
     """
     label, sheet = style.labels("figure.pos_"), Sheet(style)
-    styles = [look(change.scheme, style) for change in changes]
+    styles = [look(change.scheme, style, trained=False) for change in changes]
     names = [item.name for item in styles]
     values = np.array([change.largest for change in changes])
-    rendered = np.where(values > 0, values, np.nan)  # a log axis has no 0
-    logs = np.log10(rendered)
-    top = float(np.nanmax(logs, initial=-8.0)) if (values > 0).any() else 0.0
+    top = float(np.nanmax(values))
     shift = f"{changes[0].shift:,}"
     sheet.headline(label("shifted", shift=shift))
     panel = sheet.panel(
         # room for the number at the end of the longest bar
-        axes.axis(label("change_log"), type="log", range=[_LOWEST, top + 4], dtick=4),
+        axes.axis(label("change"), range=[0, 1.25 * top or 1]),
         axes.axis(label("scheme"), type="category", autorange="reversed", showgrid=False),
     )
     colors, patterns = [item.color for item in styles], [item.pattern for item in styles]
     panel.bars(
-        names, rendered, label("largest_change"), colors, sideways=True, legend=False,
+        names, values, label("largest_change"), colors, sideways=True, legend=False,
         marker=hatched(colors, patterns, style),
         customdata=[[number(c.typical), number(c.size), f"{100 * c.attention:.1f}"]
                     for c in changes],
@@ -161,7 +158,7 @@ def shift_bars(changes: Sequence[ShiftChange], style: Style = STYLE) -> Figure:
                     attention="%{customdata[2]}"),
     )  # fmt: skip
     labels = [_said(float(value), style) for value in values]
-    ends = np.where(np.isnan(logs), _LOWEST, logs).tolist()
+    ends = np.nan_to_num(values).tolist()
     for name, end, words in zip(names, ends, labels, strict=True):
         panel.words(f"<b>{words}</b>", end, name, size=14, xanchor="left", xshift=6)
     listed = "; ".join(f"{name}: {words}" for name, words in zip(names, labels, strict=True))

@@ -5,46 +5,45 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from seqviz.compute.positions.simple import CODES, Demands
+from seqviz.compute.positions.simple import BASE, CODES, WIDTH, Demands
 from seqviz.figures.positions.style import cells
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, scales
 
-_LOOKS = {  # role of the color and dash
-    "number": ("rnn", "longdash"),
-    "share": ("mlp", "dashdot"),
-    "binary": ("gru", "dash"),
-    "waves": ("prediction", "solid"),
+_LOOKS = {  # role of the color, dash and width; binary digits jump too often for a wide line
+    "number": ("rnn", "dash", 2.4),
+    "share": ("mlp", "dashdot", 2.4),
+    "binary": ("gru", "solid", 1.2),
+    "waves": ("prediction", "solid", 3.0),
 }
-_FAILS = {"norm": "number", "drift": "share", "step": "binary"}
+_DEMANDS = ("norm", "drift", "step")
 
 
 def code_demands(demands: Demands, style: Style = STYLE) -> Figure:
-    """Plot three demands on a position code, one line a code; the failing code is thick.
+    """Plot three demands on a position code, one line a code, waves on top.
 
     Left: norm of the vectors, with a word's (dotted). Middle: their move when the text gets twice
     as long. Right: steps between neighboring positions.
     """
     label, sheet = style.labels("figure.pos_"), Sheet(style)
-    sheet.legend(y=1.09)
+    sheet.legend(y=1.11)
     sheet.margin(t=72 * style.scale)
     x = axes.axis(label("position"), range=[-0.5, demands.length - 0.5])
-    ranges = [axes.around(getattr(demands, demand), np.zeros(1)) for demand in _FAILS]
+    ranges = [axes.around(getattr(demands, demand), np.zeros(1)) for demand in _DEMANDS]
     panels = sheet.row(
         *((x, axes.axis(label(f"code_{demand}"), range=span, nticks=6))
-          for demand, span in zip(_FAILS, ranges, strict=True)),
-        gaps=(0.28, 0.36, 0.64, 0.72), titles=[label(f"demand_{demand}") for demand in _FAILS],
+          for demand, span in zip(_DEMANDS, ranges, strict=True)),
+        gaps=(0.28, 0.36, 0.64, 0.72), titles=[label(f"demand_{demand}") for demand in _DEMANDS],
     )  # fmt: skip
-    for panel, (demand, failing) in zip(panels, _FAILS.items(), strict=True):
+    for panel, demand in zip(panels, _DEMANDS, strict=True):
         if demand == "norm":
-            word = label("word_norm", norm=demands.word)
+            word = label("word_norm", width=WIDTH, norm=demands.word)
             panel.reference([0, demands.length - 1], [demands.word] * 2, word)
-        for name in (*(code for code in CODES if code != failing), failing):
-            role, dash = _LOOKS[name]
+        for name in CODES:
+            role, dash, width = _LOOKS[name]
             line = demands.of(name, demand)
             panel.line(
                 np.arange(len(line)), line, label(f"code_{name}"), getattr(style.palette, role),
-                width=3.4 if name == failing else 1.6, dash="solid" if name == failing else dash,
-                group=name, hover=f"p = %{{x}}: %{{y:.3g}}{NAMED}",
+                width=width, dash=dash, group=name, hover=f"p = %{{x}}: %{{y:.3g}}{NAMED}",
             )  # fmt: skip
     return sheet.described("alt.pos_demands", demands=demands, gap=0.16,
                            number=float(demands.of("number", "norm")[-1]))  # fmt: skip
@@ -73,7 +72,7 @@ def digits_and_waves(
         (binary[:, :rows], "digit", (0.52, 1), label("value")),
         (sinusoids[:, 0 : 2 * rows : 2], "sine_pair", (0, 0.48), None),
     ):
-        y = axes.counted(z.shape[1], label(name), upright=True)
+        y = axes.counted(z.shape[1], label(name, base=f"{BASE:g}"), upright=True)
         upper = sheet.panel(upper or x, y, up=up, across=(0, 0.93))
         cells(upper, z.T, label(f"{name}_value"), scales.signed(1.0), bar=bar,
               hover="p = %{x}, %{y}: <b>%{z:.3g}</b>")  # fmt: skip

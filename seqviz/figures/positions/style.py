@@ -35,16 +35,20 @@ class SchemeStyle:
     pattern: str
 
 
-def look(scheme: str, style: Style) -> SchemeStyle:
+def look(scheme: str, style: Style, trained: bool = True) -> SchemeStyle:
     """Return the name and look of a scheme.
+
+    Args:
+        scheme: name of the scheme.
+        style: language, theme and scale of the figure.
+        trained: False where a learned table is random.
 
     Raises:
         KeyError: a scheme that is not in `relative.SCHEMES`.
     """
     role, *rest = _ROLES[scheme]
-    return SchemeStyle(
-        style.text(f"figure.pos_scheme_{scheme}"), getattr(style.palette, role), *rest
-    )
+    name = scheme if trained or scheme != "learned" else "untrained"
+    return SchemeStyle(style.text(f"figure.pos_scheme_{name}"), getattr(style.palette, role), *rest)
 
 
 def hatched(color: Any, pattern: Any, style: Style) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import math
 from itertools import product
 
 from seqviz.compute.positions import order, relative, rotary, sinusoidal
+from seqviz.compute.positions.simple import WIDTH
 from seqviz.compute.positions.sinusoidal import encoding
 from seqviz.lessons.framework.lesson import Lesson
 from seqviz.lessons.framework.steps import Axis, ControlLight, Trace
@@ -46,8 +47,8 @@ lesson.exercise(
 )
 lesson.check(
     "alibi",
-    cases=[{"heads": heads, "head": head} for heads, head in product((4, 8, 16), (1, 2, 3, 4))],
-    answer=lambda heads, head: relative.alibi_slopes(heads)[head - 1],
+    cases=[{"heads": heads, "head": head} for heads, head in product((4, 8, 16), range(4))],
+    answer=lambda heads, head: relative.alibi_slopes(heads)[head],
     share=0.02,
 )
 lesson.check(
@@ -71,7 +72,7 @@ lesson.step("effect", "shuffle", {"how": "shuffled"}, [0, "figure.pos_scheme_non
 lesson.step("effect", "strength", {"how": "shuffled", "strength": 0.0}, [0, 1, 2])
 
 lesson.step("simple", "digits", {"view": "digits"}, [0, 1])
-lesson.step("simple", "long", {"view": "demands", "words": 128}, [0, 4, 8])
+lesson.step("simple", "long", {"view": "demands", "words": 128}, [0, 1, 6])
 
 lesson.step("waves", "small", {"base": 10.0}, [0])
 lesson.step("waves", "large", {"base": 1_000_000.0}, [0])
@@ -99,40 +100,43 @@ lesson.step("encoder", "sines", {**HEAD, "variant": "sinusoidal"}, [1])
 
 lesson.equation(
     "effect",
-    "[Δ_i] = ‖f(Π X)_{Π i} − f(X)_i‖",
-    {"Δ_i": ("output_change", "{moved_sinusoidal:number}", "figure.pos_scheme_sinusoidal")},
+    "Δ_i = ‖f(Π X)_{Π i} − f(X)_i‖ / (Σ_j ‖f(X)_j‖ / n),  max_i [Δ_i]",
+    {"Δ_i": ("output_change", "{moved_sinusoidal:number.2}", "figure.pos_scheme_sinusoidal")},
     when={"view": ("moved",)},
 )
 lesson.equation(
     "simple",
-    "[‖PE_p‖] = √(d/2)",
+    "[‖PE_p‖] = √([d]/2)",
     {
-        "‖PE_p‖": ("encoding", "{norm:number}", 3, Axis("y")),
+        "‖PE_p‖": ("encoding", "{norm:number}", 4, Axis("y")),
+        "d": ("model_width", str(WIDTH), 0),
     },
     when={"view": ("demands",)},
 )
-lesson.equation(
-    "waves",
-    "PE_{p,2i} = sin([p] / [b]^{2i/d}),  d = [d]",
-    {
-        "p": ("position", "{position}", ControlLight("position")),
-        "b": ("frequency_base", "{base:,.0f}", ControlLight("base")),
-        "d": ("model_width", "{d_model}", ControlLight("d_model")),
-    },
-)
+for layout, column in (("interleaved", "2i"), ("halves", "i")):
+    lesson.equation(
+        "waves",
+        f"PE_{{p,{column}}} = sin([p] / [b]^{{2i/d}}),  d = [d]",
+        {
+            "p": ("position", "{position}", ControlLight("position")),
+            "b": ("frequency_base", "{base:,.0f}", ControlLight("base")),
+            "d": ("model_width", "{d_model}", ControlLight("d_model")),
+        },
+        when={"layout": (layout,)},
+    )
 lesson.equation(
     "schemes",
-    "(R_i [q])·(R_j [k]) = q·R_{j−i} k,  i − j = [o]",
+    "(R_i [q])·(R_j [k]) = q·R_{j−i} k,  [i − j]",
     {
         "q": ("queries", "", 2),
         "k": ("keys", "j = {key}", ControlLight("key"), 4),
-        "o": ("offset", "{offset}", ControlLight("offset"), Axis("x2")),
+        "i − j": ("offset", "{offset}", ControlLight("offset"), Axis("x2")),
     },
     when={"view": ("rotary",)},
 )
 lesson.equation(
     "schemes",
-    "q_i·k_j − [s_h] (i − j)",
+    "q_i·k_j/√d_k − [s_h] |i − j|",
     {"s_h": ("slope", "", ControlLight("head"), 0)},
     when={"view": ("alibi",)},
 )

@@ -93,11 +93,18 @@ def test_moved_words_draw_one_bar_group_per_scheme(found):
 def test_moved_words_center_scheme_names_above_groups():
     figure = moved_words(FOUND)
     # Two words one below the other: on a phone they would touch the next group's.
-    names = ("no<br>encoding", "sinusoidal", "learned", "rotary")
-    assert said(figure) == [f"<b>{name}</b>" for name in names]
-    for bars, title in zip(in_groups(figure), figure.layout.annotations, strict=True):
+    names = ("no<br>encoding", "sinusoidal", "learned<br>(random)", "rotary")
+    assert said(figure)[:-1] == [f"<b>{name}</b>" for name in names]
+    for bars, title in zip(in_groups(figure), figure.layout.annotations[:-1], strict=True):
         assert title.x == np.mean(bars.x)
         assert title.font.color == bars.marker.color
+
+
+@pytest.mark.parametrize(("causal", "mask"), [(False, "no mask"), (True, "causal mask")])
+def test_moved_words_name_both_orders_and_mask(causal, mask):
+    """A sentence is truncated before it is escaped."""
+    headline = said(moved_words(compare_orders("a <b>", f"{MANY} <b>", causal)))[-1]
+    assert headline == f"a &lt;b&gt;<br>word0 word1 word2 word3 word4 w… · {mask}"
 
 
 def test_moved_words_write_rounding_errors_as_zero():
@@ -154,15 +161,14 @@ def test_shift_bars_draw_largest_changes_or_explain_absence(shift, words):
     figure = shift_bars(changes)
     (bars,) = figure.data
     values = np.array([change.largest for change in changes])
-    rendered = np.where(values > 0, values, np.nan)  # a log axis has no 0
-    np.testing.assert_array_equal(np.asarray(bars.x, float), rendered)
+    np.testing.assert_array_equal(np.asarray(bars.x, float), values)
     low, high = figure.layout.xaxis.range
-    assert figure.layout.xaxis.type == "log"
-    ends = np.where(np.isnan(rendered), low, np.log10(rendered))
-    assert all((low <= ends) & (ends < high - 1))  # with room for the number
+    ends = np.nan_to_num(values)  # a number without a bar is at 0
+    assert low == 0
+    assert all(1.2 * ends < high)  # with room for the number
     numbers = [word or f"<b>{number(value)}</b>" for word, value in zip(words, values, strict=True)]
-    if shift:  # of the rotary scheme only rounding is left, and its bar says so
-        numbers[3] = numbers[3].replace("</b>", " (rounding)</b>")
+    if shift:  # of the rotary scheme only rounding is left, and no bar
+        numbers[3] = f"<b>0 (rounding: {number(values[3])})</b>"
     assert said(figure)[1:] == numbers
     assert [mark.x for mark in figure.layout.annotations[1:]] == pytest.approx(list(ends))
     assert len(set(bars.marker.pattern.shape)) == len(changes)  # they differ without their colors

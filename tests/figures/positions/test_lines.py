@@ -204,7 +204,7 @@ def test_rotary_scores_draw_all_pairs_and_closed_form(places):
     assert (here.x[0], here.y[0]) == (3, pytest.approx(at.score))
     assert within(query_minus_key, figure.layout.xaxis2.range)
     off = replace(offset, closed_form=offset.closed_form + 0.25)
-    assert "from the closed form by 0.250." in rotary_scores(off, at).alt
+    assert "from the formula by 0.250." in rotary_scores(off, at).alt
 
 
 def test_rotary_scores_subsample_many_pairs_over_all_offsets():
@@ -237,15 +237,18 @@ def test_rotary_scores_rotate_arrows_and_keep_angle_between_them(shift):
 # --- simple codes, all schemes, early and late ----------------------------------------------------
 
 
-def test_code_demands_highlight_failing_code_per_panel():
+def test_code_demands_draw_codes_alike_in_every_panel_with_waves_on_top():
     demands = simple.demands(20)
-    strong = [t for t in code_demands(demands).data if t.line.width > 3]
-    assert [t.name for t in strong] == ["number p", unbroken("share p/(n − 1)"), "binary digits"]
-    assert [t.xaxis or "x" for t in strong] == ["x", "x2", "x3"]
-    np.testing.assert_array_equal(strong[0].y, np.arange(20))
-    np.testing.assert_allclose(strong[1].y, np.arange(20) / 19 - np.arange(20) / 39)
+    _, *lines = code_demands(demands).data  # without the word vector
+    panels = [lines[first : first + 4] for first in (0, 4, 8)]
+    for panel, axis in zip(panels, ("x", "x2", "x3"), strict=True):
+        assert {line.xaxis or "x" for line in panel} == {axis}
+        assert [line.name for line in panel][-1] == "waves"
+        assert [line.line for line in panel] == [line.line for line in panels[0]]
+    np.testing.assert_array_equal(panels[0][0].y, np.arange(20))
+    np.testing.assert_allclose(panels[1][1].y, np.arange(20) / 19 - np.arange(20) / 39)
     changed = [(at ^ (at + 1)).bit_count() for at in range(19)]
-    np.testing.assert_allclose(strong[2].y, np.sqrt(changed))
+    np.testing.assert_allclose(panels[2][2].y, np.sqrt(changed))
 
 
 def test_digits_and_waves_draw_binary_digits_above_sines():

@@ -56,7 +56,8 @@ def test_binary_answer_matches_nearest_code(language):
     assert marked("binary", language)[0] == min(far, key=lambda at: far[at])
     assert (far["15"] ** 2, far["0"] ** 2) == pytest.approx((5, 1))
     output = lesson.benches["simple"].run({}, language)
-    steps = next(t for t in output.figure.traces[::-1] if t["line"]["width"] == 3.4)["y"]
+    name = Text(language)("figure.pos_code_binary")
+    steps = next(t for t in output.figure.traces[::-1] if t["name"] == name)["y"]
     assert int(np.argmax(steps)) == 15  # the highest spike
     assert max(steps) == pytest.approx(math.sqrt(5))
 
