@@ -233,7 +233,10 @@ def pose(
 
 
 def _given(text: Text, key: str, exercise: Exercise) -> float | None:
-    """Return the number that the reader has entered, if any; the field says how exact it must be."""
+    """Return the number that the reader has entered, if any.
+
+    The label of the field says how exact it must be.
+    """
     tolerance = ""
     if exercise.share:
         tolerance = percent(exercise.share, 0)

@@ -9,10 +9,9 @@ import streamlit as st
 from seqviz.content import catalog
 from seqviz.core.paths import STATIC
 
-# A figure draws many elements a second. For each of them the browser matches again every `:has` above
-# it whose argument may concern it: with `*`, `[class...]` or no name that the figure lacks, all of
-# them. Such a rule made a press twice as slow; what `:has` looks for has names of the page's own
-# (`tests/ui/render/test_css.py`).
+# A figure draws many elements a second, and for each the browser matches again all rules above it
+# whose `:has` may concern it: with `*` or `[class...]` in its argument, any. Such rules doubled the
+# time of a press, so `:has` names only what no figure draws (`tests/ui/render/test_css.py`).
 _PAGE = """
 .stMainBlockContainer {max-width: 1200px; padding-top: 4rem; padding-bottom: 4rem;}
 .st-key-masthead {row-gap: .25rem;}
