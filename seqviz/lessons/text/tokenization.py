@@ -95,7 +95,7 @@ def cutters(p: CuttersParams, show: Show) -> None:
     for key, tokens in (("special_read", own), ("special_plain", others_own)):
         if tokens:
             payload = show.words("lost.and").join(tokens)
-            show.note(f"cutters.{key}", name=show.option("strip", chosen), tokens=payload)
+            show.note(f"cutters.{key}", name=show.option("strip", chosen), found=payload)
     visible = part_of(cuts.columns.tolist(), p.part)
     if visible[-1][1] - visible[0][0] < len(cuts.characters):
         show.note(

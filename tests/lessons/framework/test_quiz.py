@@ -54,7 +54,7 @@ CLOSED_FORMS: dict[str, Callable[..., float]] = {
     "ar_fitting.variance": lambda phi: 1 / (1 - phi**2),
     "ar_fitting.correlation": lambda phi, lag: phi**lag,
     "text.bytes": lambda text: len(text.encode()),
-    "text.pairs": lambda words, window: 2 * window * words - window * (window + 1),
+    "text.analogy": lambda king, crown, man, low, woman, high: crown - low + high,
     "language_models.bits": lambda first, second, third: math.log2(first * second * third),
     "language_models.add_one": lambda count, total, symbols: (count + 1) / (total + symbols),
     "recurrent.gru": lambda inputs, hidden: 3 * hidden * (inputs + hidden + 2),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
+from itertools import pairwise
 
+import numpy as np
 import pytest
 
-from seqviz.compute.text.windows.cutting import cut
 from seqviz.core.i18n import LANGUAGES, Text, number, percent
 from seqviz.data import precomputed
 from seqviz.data.reviews import sentiment_split
@@ -24,7 +26,7 @@ of, message = (partial(item, "text") for item in (quiz_helpers.of, quiz_helpers.
 def test_questions_all_have_a_test_here():
     there = {key.split(".")[0] for key in Text("en").table("text.predict")}
     assert there == {"permuted", "analogy", "carried"}
-    assert set(lesson.exercises) == {"windows"}
+    assert set(lesson.exercises) == {"merges"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -91,21 +93,33 @@ def test_carried_answer_matches_state_cost(language):
     assert round(result.characters, -3) == 48_000
 
 
-def test_windows_exercise_matches_window_count():
-    exercise = lesson.exercises["windows"]
+def merged_by_hand(text: str, merges: int) -> list[str]:
+    """Tokens after merges, by counting strings; the first of equally frequent pairs is merged."""
+    tokens = list(text)
+    for _ in range(merges):
+        counts = Counter(pairwise(tokens))
+        pair, often = counts.most_common(1)[0]  # of equal counts the one met first
+        assert often > 1, "a pair that occurs once is never merged"
+        merged = []
+        while tokens:
+            size = 2 if tuple(tokens[:2]) == pair else 1
+            merged.append("".join(tokens[:size]))
+            tokens = tokens[size:]
+        tokens = merged
+    return tokens
+
+
+def test_merges_exercise_matches_merges_by_hand():
+    exercise = lesson.exercises["merges"]
     for variant, case in enumerate(exercise.cases):
-        _, answer, _ = exercise.variant_of(variant)
-        length, steps, offset = case["length"], case["steps"], case["offset"]
-        windows = [
-            range(start, start + steps)
-            for start in range(offset, length, steps)
-            if start + steps < length  # the last label is a token, too
-        ]
-        assert answer == len(windows)
-        for seed in range(200):
-            result = cut("random", length, 1, steps, seed)
-            if result.offset == offset:
-                assert result.starts.size == answer
-                break
-        else:
-            raise AssertionError(f"no seed has offset {offset}")
+        assert exercise.variant_of(variant)[1] == len(merged_by_hand(**case)), case
+
+
+def test_analogy_check_matches_sum_of_vectors():
+    check = lesson.checks["analogy"]
+    for variant, case in enumerate(check.cases):
+        king, man, woman = (
+            np.array([case[word], case[height]])
+            for word, height in (("king", "crown"), ("man", "low"), ("woman", "high"))
+        )
+        assert check.variant_of(variant)[1] == (king - man + woman)[1]

@@ -6,6 +6,7 @@ A row with several parts has several lines here.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import partial
 
@@ -13,11 +14,13 @@ import numpy as np
 import pytest
 
 from seqviz.core.errors import UserError
-from seqviz.core.i18n import LANGUAGES, Text
+from seqviz.core.i18n import LANGUAGES, Text, number
 from seqviz.core.units import unbroken
 from seqviz.data.reviews import movie_reviews
 from seqviz.experiments.text.tokenization import learned as own
+from seqviz.experiments.text.tokenization.cutters import NAMES
 from seqviz.experiments.text.vectors import neighbors
+from seqviz.lessons.framework.output import EquationLine
 from seqviz.lessons.framework.words import LessonWords
 from seqviz.lessons.text.lesson import lesson
 from seqviz.lessons.text.tokenization import SAMPLE, TEXT
@@ -367,8 +370,8 @@ def test_row_moves(row, language, minilm, smollm2):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_rows_table_names_every_discrepancy(language):
     rows = Text(language).items("text.texts.rows")
-    for number in ("D-17", "D-60", "D-61", "D-65", "D-90", "D-92"):
-        assert any(number in str(row) for row in rows), number
+    for code in ("D-17", "D-60", "D-61", "D-65", "D-90", "D-92"):
+        assert any(code in str(row) for row in rows), code
 
 
 def test_map_and_neighbors_notes_state_expected_numbers(minilm):
@@ -417,6 +420,32 @@ def test_cutters_user_strip_follows_merges(minilm, smollm2):
     )
     assert few.readouts["tokens"].value == str(len(TEXT.encode()))
     assert int(many.readouts["tokens"].value) < 70
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("text", [TEXT, "今天天气很好。", "[MASK] and <|endoftext|>"])
+@pytest.mark.parametrize("strip", NAMES)
+def test_cutters_equation_divides_tokens_by_characters(strip, text, language, minilm, smollm2):
+    """[CLS] and [SEP], which BERT's ids have in addition, are no tokens of the text."""
+    bench = lesson.benches["cutters"]
+    run = bench.run({"strip": strip, "text": text}, language, code=False)
+    line = next(item for item in run.items if isinstance(item, EquationLine)).html
+    share, tokens, characters = re.findall(r'class="number">([\d.,]+)<', line)
+    assert share == number(int(tokens) / int(characters))
+    assert (tokens, characters) == (run.readouts["tokens"].value, str(len(text)))
+
+
+def test_step_of_few_reviews_takes_all_merges():
+    """Its sentence says that no pair occurs twice any more."""
+    step = next(item for item in lesson.benches["merges"].steps if item.name == "others")
+    assert step.values["merges"] == len(own.learned("reviews", 20).pairs)
+
+
+@pytest.mark.parametrize("sum_", ["king - man + woman", "paris - france + italy"])
+def test_analogy_equation_names_first_word_of_chart(sum_):
+    run = lesson.benches["map"].run({"view": "analogy", "question": sum_}, code=False)
+    line = next(item for item in run.items if isinstance(item, EquationLine)).html
+    assert f'class="number">{run.readouts["nearest"].value}<' in line
 
 
 def test_cutters_omit_strip_of_missing_model(monkeypatch):

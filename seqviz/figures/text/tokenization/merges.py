@@ -38,7 +38,8 @@ def pair_counts(
     labels = [pair_name(learned, pair) for pair in pair_counts.pairs.tolist()]
     names, count, maximum = [escape(item) for item in labels], len(labels), counts.max(initial=1)
     panel = sheet.panel(
-        axes.axis(label("count"), range=[0, 1.18 * float(maximum)], nticks=5, side="top"),
+        axes.axis(label("count"), range=[0, 1.18 * float(maximum)], nticks=5, side="top",
+                  showticklabels=count > 0),
         axes.ranked(names, label("pair"), range=[max(count, 1) + 0.6, 0.4]), up=(0.34, 1),
     )  # fmt: skip
     positions = np.arange(1, count + 1)

@@ -24,8 +24,9 @@ def special_ids(
     """
     text, palette = style.text, style.palette
     sheet = Sheet(style)
-    sheet.margin(t=14)
-    names = [name_of(name, text) for name in result]
+    sheet.margin(t=30)
+    # two lines, because four columns share a phone's width
+    names = [name_of(name, text).replace(" ", "<br>") for name in result]
     rows = [text(f"figure.special_{role}") for role in roles]
     panel = sheet.panel(
         axes.names(names, text("figure.cut_cutter"), side="top"),
@@ -43,8 +44,9 @@ def special_ids(
             panel.words("–" if np.isnan(at) else str(at), x, y,
                         color=palette.baseline if np.isnan(at) else palette.truth)  # fmt: skip
     values = "; ".join(
-        f"{name}: " + (", ".join(f"{token} {at}" for token, at in tokens.values()) or "–")
-        for name, tokens in zip(names, result.values(), strict=True)
+        f"{name_of(name, text)}: "
+        + (", ".join(f"{token} {at}" for token, at in tokens.values()) or "–")
+        for name, tokens in result.items()
     )
     return sheet.described(
         "alt.special", names={"x": names, "y": rows}, roles=len(roles), values=values

@@ -13,7 +13,7 @@ from seqviz.core.i18n import number
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape, short, whisker
 
 _LONGEST = 14  # maximum number of characters of a word
-_ASIDE = 0.24  # vertical distance of the methods of a class
+_ASIDE = 0.2  # vertical distance of the methods of a class
 
 
 def word_map(projection: Placed, style: Style = STYLE) -> Figure:
@@ -68,8 +68,10 @@ def nearest_words(result: Ranked, style: Style = STYLE) -> Figure:
     sheet = Sheet(style)
     panel = sheet.panel(*_axes(result, style))
     _bars(panel, result)
-    panel.reference([result.between] * 2, [0.4, len(result.words) + 0.6],
-                    style.text("figure.near_random"), dash="dash")  # fmt: skip
+    # The color of text, because the line crosses the bars.
+    panel.line([result.between] * 2, [0.4, len(result.words) + 0.6],
+               style.text("figure.near_random"), style.palette.truth, dash="dash", width=2,
+               hover=False)  # fmt: skip
     return sheet.described(
         "alt.nearest_words", names={"y": _named(result.words)}, word=escape(result.query[0]),
         first=escape(result.first), cosine=result.top, between=result.between,

@@ -46,12 +46,12 @@ def vocabulary_window(result: Listed, style: Style = STYLE) -> Figure:
         texttemplate="%{text}", textfont={"size": 12 * style.scale, "color": palette.truth},
         hover="%{text}",
     )  # fmt: skip
-    panel.vertical(result.pairs, palette.baseline, width=1.5, dash="dot")
     positions = np.arange(above + 1, rows + 1)
     panel.points(result.next_cosine, positions, label("next"), palette.rnn, symbol="diamond",
                  hover="%{x:.3f}")  # fmt: skip
     panel.points(result.closeness, positions, label("nearest"), palette.prediction,
                  hover="%{x:.3f}")  # fmt: skip
+    panel.reference([result.pairs] * 2, [0.5, rows + 0.5], label("random"))
     sheet.margin(t=64)
     sheet.legend(x=1, xanchor="right", y=1.08)
     return sheet.described(
@@ -79,6 +79,7 @@ def permuted_sentence(
     label, palette = style.labels("figure.permuted_"), style.palette
     sheet = Sheet(style)
     visible = min(SHOWN, len(result.ids))
+    more = len(result.ids) > visible  # then a last row of "…"
     rows = [label(case) for case in CASES]
     # two lines, because four columns share a phone's width
     columns = ["<br>".join(case.rsplit(" ", 1)) for case in (label("trained"), *rows)]
@@ -86,15 +87,16 @@ def permuted_sentence(
     written = [
         [f"{int(ids[c][r])}<br>{escape(short(names[c][r], _LETTERS))}" for c in range(len(columns))]
         for r in range(visible)
-    ]
-    wrong = np.zeros((visible, len(columns)), np.float32)
-    wrong[:, 1:] = ~result.same[:, :visible].T
+    ] + [["…"] * len(columns)] * more
+    wrong = np.zeros((visible + more, len(columns)), np.float32)
+    wrong[:visible, 1:] = ~result.same[:, :visible].T
     table = sheet.panel(
         axes.names(columns, label("enters"), side="top", ticklabelstandoff=0),
         axes.axis(
-            range=[visible + 0.5, 0.5], showticklabels=False, showgrid=False,
-            tickvals=list(range(1, visible + 1)),
-            ticktext=[escape(short(piece, _LETTERS)) for piece in result.pieces[:visible]],
+            range=[visible + more + 0.5, 0.5], showticklabels=False, showgrid=False,
+            tickvals=list(range(1, visible + more + 1)),
+            ticktext=[escape(short(piece, _LETTERS)) for piece in result.pieces[:visible]]
+            + ["…"] * more,
         ),
         across=(0.0, 0.56),
     )  # fmt: skip
