@@ -38,8 +38,7 @@ def bar_panel(
         title: title of the panel.
         rows: the bars.
         reads: title of the axis of names.
-        guess: baseline without reading, a dotted line through all bars; its number stands in a slot
-            on the right, because it would be illegible on a bar.
+        guess: baseline without reading, the last bar, and a dotted line through all of them.
     """
     text = sheet.style.text
     all_rows = [*rows, *([guess] if guess else [])]
@@ -52,17 +51,15 @@ def bar_panel(
         reads = text("figure.acc_with_n", title=reads, n=counts[0])
     share = axes.percent(text("figure.acc_right"), range=[0, 114])
     panel = sheet.panel(axes.names(ticks, reads), share, across=across, title=title)
-    for position, row in enumerate(rows, 1):
+    for position, row in enumerate(all_rows, 1):
         bar(panel, position, row.proportion, row.name, row.color)
         words, height = text("figure.acc_none"), 0.0
         if row.proportion.n:
             words, height = f"<b>{bare(row.proportion.share)}</b>", 100 * row.proportion.high
         panel.words(words, position, height, yanchor="bottom", yshift=2)
     if guess and guess.proportion.n:
-        position, height = len(all_rows), 100 * guess.proportion.share
-        panel.reference([0.4, position, position + 0.6], [height] * 3, guess.name, legend=False)
-        words = f"<b>{bare(guess.proportion.share)}</b>"
-        panel.words(words, position, height, yanchor="bottom", yshift=2, color=guess.color)
+        height = 100 * guess.proportion.share
+        panel.horizontal(height, guess.color, dash="dot", width=1.8, layer="above")
     return {panel.x: [row.name for row in all_rows]}
 
 

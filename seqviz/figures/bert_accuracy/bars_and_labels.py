@@ -130,7 +130,7 @@ def on_line(panel: Panel, words: str, at: float, *, above: bool = False, x: floa
     panel.words(words, x, at, xref="domain", yshift=1 if above else -1, color=color, **anchor)
 
 
-def reading(panel: Panel, words: str, x: float, last: float) -> None:
+def reading(panel: Panel, words: str, x: float, last: float, first: float = 0.0) -> None:
     """Write a value at the top beside a vertical line, on the side with room.
 
     Args:
@@ -138,8 +138,9 @@ def reading(panel: Panel, words: str, x: float, last: float) -> None:
         words: the value as text.
         x: position of the line.
         last: right end of the axis.
+        first: left end of the axis.
     """
-    side, shift = ("left", 6) if x <= 0.7 * last else ("right", -6)
+    side, shift = ("left", 6) if x <= (first + last) / 2 else ("right", -6)
     panel.words(words, x, 1, yref="domain", xanchor=side, xshift=shift, yanchor="top")
 
 

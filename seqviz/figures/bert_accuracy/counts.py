@@ -10,7 +10,7 @@ from seqviz.compute.bert_accuracy.counting import ParameterCount, ParameterGroup
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes, escape
 
 _ROWS = 14  # maximum number of rows; beyond it, equal layers share a row
-_ROOM = 1.36  # for the number at the longest bar
+_ROOM = 1.6  # for the number at the longest bar
 _TABLES = {"word_embeddings": "words", "position_embeddings": "positions",
            "token_type_embeddings": "types", "LayerNorm": "norm"}  # fmt: skip
 

@@ -109,10 +109,8 @@ def best_guesses(guesses: Guesses, style: Style = STYLE) -> Figure:
         if guesses.truth not in words:
             words += ["", guesses.truth]
             probability = np.append(probability, [np.nan, of_truth])
-        start, name = row * (width + _BETWEEN), _name(condition, style)
-        if condition == "random":
-            token = escape(short(guesses.visible(condition), _LONGEST))
-            name = text("figure.acc_condition_replaced", token=token)
+        kind = "hidden" if condition in TREATMENTS else "condition"
+        start, name = row * (width + _BETWEEN), text(f"figure.acc_{kind}_{condition}")
         panel = sheet.panel(
             _chances(highest, style), _candidates(words, guesses.truth, style),
             across=(start, min(start + width, 1)),

@@ -14,7 +14,7 @@ from seqviz.core.i18n import number, percent
 from seqviz.core.units import unbroken
 from seqviz.figures.bert_accuracy import bars_and_labels
 from seqviz.plotting import NAMED, STYLE, Figure, Panel, Sheet, Style, axes
-from seqviz.stats.proportions import Proportion, answers_right, of, shares
+from seqviz.stats.proportions import Proportion, answers_right, shares
 
 MEASURES = ("accuracy", "flipped", "drift", "on_pads")
 _ROLES = {"told": ("prediction", "circle"), "untold": ("rnn", "square")}
@@ -37,8 +37,7 @@ def padding_effect(
         measure: "accuracy", "flipped", "drift" or "on_pads".
         length: marked length.
         side: padding side drawn with bands; the other is paler.
-        baseline: accuracy of the answer that is more frequent in training; None for that in these
-            sentences.
+        baseline: accuracy of the answer that is more frequent in training; None for no line.
         in_mean: results with right padding included in the mean, too; for the first two measures.
         style: language, theme and scale of the figure.
 
@@ -50,12 +49,12 @@ def padding_effect(
     text, palette, lengths = style.text, style.palette, padding.lengths
     at, observed = SIDES.index(side), _curves(padding, measure)
     factor, say = (1, number) if measure == "drift" else (100, percent)
-    values, guess = factor * observed, None
+    values, guess = factor * observed, baseline if measure == "accuracy" else None
     more = _in_mean(padding, in_mean if side == "right" else None, measure)
     ends = _ends(measure, values.mean, *values.ci, more.share)
     if measure == "accuracy":
-        guess = baseline or _more_frequent(padding)
-        ends = bars_and_labels.fitted(*values.ci, more.share, [100 * guess.share], below=0.08)
+        around = [100 * guess.share] if guess else []
+        ends = bars_and_labels.fitted(*values.ci, more.share, around, below=0.08)
     sheet = Sheet(style)
     sheet.margin(r=(112 if style.lang == "zh" else 130) * style.scale, t=34 * style.scale)
     title = axes.axis(text(f"figure.acc_measure_{measure}"), range=list(ends))
@@ -81,7 +80,9 @@ def padding_effect(
     here = _nearest(lengths, length)
     n = "–" if here is None else f"{observed.n[1, at, here]:,}"
     masking, untold = ("–" if here is None else say(float(row[at, here])) for row in observed.mean)
-    bars_and_labels.reading(panel, f"n = {n}", float(np.log10(length)), last)
+    start = float(np.log10(lengths[0])) if len(lengths) else 0.0
+    sample = text("figure.acc_first_n", n=n)
+    bars_and_labels.reading(panel, sample, float(np.log10(length)), last, start)
     words = {"length": length, "told": masking, "untold": untold}
     sheet.headline(text("figure.acc_at_length", **words), size=13, yshift=3)
     names_of = {"measure": f"measure_{measure}", "side": f"side_{side}"}
@@ -170,12 +171,6 @@ def _in_mean(padding: Padding, in_mean: PadsInMean | None, measure: str) -> Prop
         right = 1 - answers_right(in_mean.probability, plain)
     observed = shares(right)
     return Proportion(100 * observed.share, observed.low, observed.high, observed.n)
-
-
-def _more_frequent(padding: Padding) -> Proportion:
-    """Return the accuracy of the more frequent answer in these sentences."""
-    n, positive = len(padding.positive), int(padding.positive.sum())
-    return of(max(positive, n - positive), n)
 
 
 def _ends(measure: str, *values: Float[np.ndarray, "told side length"]) -> tuple[float, float]:

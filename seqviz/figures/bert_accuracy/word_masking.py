@@ -65,11 +65,15 @@ def accuracy_under_masking(
     panel = sheet.panel(masked, axes.percent(text("figure.acc_accuracy"), *ends))
     for each, observed in curves:
         words = bars_and_labels.format_proportions(observed, text)
-        _lines(panel, 100 * each.shares, 100 * observed.mean, each.orders,
+        names = [_name(item, style) for item in each.orders]
+        if len(each.positive) < len(curve.positive):
+            names = [text("figure.acc_at_n", name=name, n=len(each.positive)) for name in names]
+        _lines(panel, 100 * each.shares, 100 * observed.mean, each.orders, names,
                row if each is curve else None, words,
                "%{x:.0f}%: %{customdata}" + NAMED)  # fmt: skip
     bars_and_labels.majority(panel, baseline, [0, 100])
-    panel.band(100 * curve.shares, *band, _look(order, style)[0])
+    panel.band(100 * curve.shares, *band, _look(order, style)[0], name=text("figure.acc_band"),
+               legend=True)  # fmt: skip
     _mark(panel, 100 * share, 100 * here, order)
     reading = f"<b>{percent(share, 0)}: {percent(here)}</b>"
     bars_and_labels.reading(panel, reading, 100 * share, 100)
@@ -117,8 +121,9 @@ def sentence_under_masking(
         axes.axis(text("figure.acc_words_masked"), range=ends, tickformat="d", **ticks),
         axes.percent(text("figure.acc_positive"), range=[-2, 116]),
     )
-    _lines(panel, np.arange(count + 1), 100 * masking.probability, masking.orders, row, steps,
-           "%{x}: %{y:.1f}% (%{customdata})" + NAMED)  # fmt: skip
+    names = [_name(item, style) for item in masking.orders]
+    _lines(panel, np.arange(count + 1), 100 * masking.probability, masking.orders, names, row,
+           steps, "%{x}: %{y:.1f}% (%{customdata})" + NAMED)  # fmt: skip
     bars_and_labels.undecided(panel, [0, last])
     here = masking.positive(order, masked)
     _mark(panel, masked, 100 * here, order)
@@ -149,12 +154,12 @@ def _look(order: str, style: Style) -> tuple[str, str, str]:
 
 def _lines(
     panel: Panel, x: np.ndarray, percents: Float[np.ndarray, "order point"], orders: Sequence[str],
-    chosen: int | None, words: Any, hover: str,
+    names: Sequence[str], chosen: int | None, words: Any, hover: str,
 ) -> None:  # fmt: skip
     """Draw a line for each order; random, the reference, comes first."""
     style = panel.style
     for row in sorted(range(len(orders)), key=lambda row: orders[row] != "random"):
-        name, line_style = _name(orders[row], style), _look(orders[row], style)
+        name, line_style = names[row], _look(orders[row], style)
         keys = {"customdata": words[row], "hover": hover, "width": 3.4 if row == chosen else 2}
         bars_and_labels.curve(panel, x, percents[row], name, line_style, **keys)
 

@@ -19,6 +19,7 @@ from seqviz.lessons.bert_accuracy.encoders import (
     TESTED_ON,
     choose_token,
     classified,
+    last_token,
     model_menu,
 )
 from seqviz.lessons.framework.controls import choice, on, step_slider, text_input, view
@@ -89,7 +90,7 @@ class DirectionsParams:
 
     view: str = view(("class", "own"), "class")
     text: str = text_input(FILMS, MAX_PASTED_CHARS, above=True, when=on(view="own"))
-    place: int = step_slider(1, MAX_SENTENCE_TOKENS, 7, when=on(view="own"))
+    place: int = step_slider(1, MAX_SENTENCE_TOKENS, 7, when=on(view="own"), within=last_token)
     feature: str = choice(FEATURES[:2], "mean", when=on(view="class"))
     sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True, when=on(view="class"))
 
@@ -111,7 +112,8 @@ def directions(p: DirectionsParams, show: Show) -> None:
     show.readout("look_left", result.accuracy, "left")
     show.readout("look_refitted", result.refitted_accuracy, "left")
     show.readout("look_fill", result.guessed, "left")
-    show.facts(result.both_and_left, note="looks")
+    task = show.text("figure.acc_direction_same")
+    show.facts(result.both_and_left, note="looks", task=task)
     low, high = result.ends("left")
     if p.feature == "cls" and round(low, 4) == round(high, 4):
         show.note("looks_cls", chance=low, n=len(result.positive))

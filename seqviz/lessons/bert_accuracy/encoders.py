@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from seqviz.core.errors import MessageError
+from seqviz.experiments.attention import count
 from seqviz.experiments.bert_accuracy import features, heads, shipped
 from seqviz.lessons.framework.controls import choice
 from seqviz.lessons.framework.show import Show
@@ -75,6 +76,11 @@ def choose_token(text: str, position: int, show: Show) -> int:
     if len(pieces) > MAX_SENTENCE_TOKENS:
         show.caption(show.words("note.more_tokens", limit=MAX_SENTENCE_TOKENS))
     return chosen
+
+
+def last_token(values: Mapping[str, Any]) -> int:
+    """Return the number of tokens of the text that can be chosen, once the model is loaded."""
+    return min(count(shipped.MODEL, values["text"]) - 2, MAX_SENTENCE_TOKENS)  # [CLS], [SEP]
 
 
 def need_head(model: str, show: Show) -> None:

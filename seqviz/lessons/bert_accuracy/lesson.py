@@ -39,9 +39,11 @@ REPLACED = (
     (400, 15), (200, 15), (1000, 15), (500, 40), (2000, 30),
     *product((600, 800, 1200, 1600), (10, 15, 20)),
 )  # fmt: skip
-JUDGED = (
-    (80, 100), (1600, 2000), (320, 400), (45, 50), (500, 1000),
-    *((n * percent // 100, n) for n, percent in product((200, 300, 500, 800), (60, 70, 90))),
+# Accuracies in percent, whole, masked and with the head trained on [MASK] too: the shift is a whole
+# percentage of the loss.
+FALLS = (
+    (80, 55, 70), (80, 50, 65), (78, 58, 73), (84, 60, 78), (90, 65, 80), (75, 55, 71),
+    (82, 57, 72), (88, 58, 79), (76, 56, 65), (85, 60, 70), (79, 54, 74),
 )  # fmt: skip
 
 
@@ -61,10 +63,18 @@ def trained_in_head(width: int, classes: int) -> int:
     return counting.count(sizes, "head").trainable
 
 
-def margin(right: int, n: int) -> float:
-    """Return the width of a Wilson interval in percentage points."""
-    result = proportions.of(right, n)
-    return 100 * (result.high - result.low)
+def shift(unmasked: int, masked: int, adapted: int) -> float:
+    """Return the part of the loss of accuracy that a head trained on [MASK] too recovers.
+
+    Args:
+        unmasked: accuracy with nothing masked, in percent.
+        masked: accuracy with masked words.
+        adapted: accuracy of the other head with masked words.
+
+    Returns:
+        The part, in percent.
+    """
+    return 100 * (adapted - masked) / (unmasked - masked)
 
 
 lesson.exercise(
@@ -75,7 +85,10 @@ lesson.exercise(
 )
 
 lesson.exercise(
-    "margin", cases=[{"right": right, "n": n} for right, n in JUDGED], answer=margin, share=0.02
+    "shift",
+    cases=[dict(zip(("unmasked", "masked", "adapted"), fall, strict=True)) for fall in FALLS],
+    answer=shift,
+    within=0.5,
 )
 lesson.check(
     "classifier",
@@ -101,7 +114,7 @@ lesson.step("guess", "replaced", {"text": FILMS, "place": 6}, [0, 1])
 
 lesson.step("knife", "half", {"view": "class", "share": 50}, [0])
 ALL = {"view": "class", "share": 50, "all_lines": True}
-lesson.step("knife", "controls", ALL, ["figure.acc_order_deleted", "figure.acc_order_adapted"])
+lesson.step("knife", "controls", ALL, [5, 6])  # deleted, adapted
 lesson.step("knife", "own", {"view": "own"}, [0])
 
 lesson.step("padding", "long", {"view": "accuracy", "length": 256}, [0, 2])
@@ -138,9 +151,9 @@ lesson.step("compare", "hundred", {"view": "paired", "sentences": 100}, [0])
 
 lesson.equation(
     "guess",
-    "[p_i] = softmax_i([h] E^⊤ + d)",
+    "[p_i] = softmax_i((E + D) u([h]) + d)",
     {
-        "p_i": ("token_probability", "{chance:number}", 0),
+        "p_i": ("masked_token_probability", "{best}: {chance:percent}", 0),
         "h": ("token_vector", "", ControlLight("place")),
     },
 )
@@ -166,12 +179,16 @@ lesson.equation(
 lesson.equation(
     "padding",
     "[p̂] = 1/[n] Σ_i 1(ŷ_i = y_i)",
-    {"p̂": ("accuracy", "{told.mean:percent}", 0), "n": COUNTED},
+    {
+        "p̂": ("accuracy", "{told.mean:percent}", 0),
+        # Long paddings are computed for fewer sentences than the control says.
+        "n": ("sentences", "{told.n:,}", ControlLight("length"), ControlLight("sentences")),
+    },
     when={"view": ("accuracy",)},
 )
 lesson.equation(
     "looks",
     "[p̂] = 1/[n] Σ_i 1(ŷ_i = y_i)",
-    {"p̂": ("accuracy", "{both.mean:percent}", 0), "n": COUNTED},
+    {"p̂": ("accuracy", "{task}: {both.mean:percent}", 0), "n": COUNTED},
     when={"view": ("class",)},
 )

@@ -23,6 +23,7 @@ from seqviz.lessons.bert_accuracy.encoders import (
     TESTED_ON,
     choose_token,
     classified,
+    last_token,
     model_menu,
 )
 from seqviz.lessons.framework.controls import (
@@ -141,8 +142,12 @@ class GuessParams:
     """Controls of the bench on one token of a student's sentence."""
 
     text: str = text_input(FILMS, MAX_PASTED_CHARS, above=True)
-    place: int = step_slider(1, MAX_SENTENCE_TOKENS, 7)
+    place: int = step_slider(1, MAX_SENTENCE_TOKENS, 7, within=last_token)
     seed: int = seed(0, more=True)
+
+
+def _chance(share: float) -> str:
+    return "< 0.1%" if share < 0.0005 else percent(share)  # as in the figure
 
 
 def guess_token(p: GuessParams, show: Show) -> None:
@@ -150,7 +155,7 @@ def guess_token(p: GuessParams, show: Show) -> None:
     result = show.run(fill.guesses, shipped.MODEL, p.text, index, seed=p.seed)
     show.figure(best_guesses, result)
     for name, treatment in zip(("rank", "rank_random", "rank_kept"), TREATMENTS, strict=True):
-        show.readout(name, result.rank_of, treatment, caption=percent(result.chance_of(treatment)))
+        show.readout(name, result.rank_of, treatment, caption=_chance(result.chance_of(treatment)))
     rank, best = result.rank_of("mask"), result.candidates[0][0]
     key = "guess" if rank > 1 else "guess_right"
     other = result.visible("random")

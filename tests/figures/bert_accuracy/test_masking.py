@@ -76,7 +76,11 @@ def test_fitted_axis_covers_values_and_is_never_empty():
 def test_masking_lines_match_accuracies_with_random_first():
     figure = accuracy_under_masking(CUT, "gradient", 0.35, BASELINE)
     first = figure.data[0]
-    assert (first.name, first.line.color, first.line.dash) == ("random order", LIGHT.truth, None)
+    assert (first.name, first.line.color, first.line.dash) == (
+        "usual head, random order",
+        LIGHT.truth,
+        None,
+    )
     assert (first.x[0], first.x[-1]) == (0, 100)
     low, high = figure.layout.yaxis.range
     assert (max(first.y) - min(first.y)) / (high - low) * 300 > 50  # of some 300 px
@@ -163,9 +167,10 @@ def test_fill_bars_match_proportions_with_intervals():
             assert bar.y[0] - bar.error_y.arrayminus[0] == pytest.approx(100 * expected.low)
             ticks = figure.layout["xaxis" + axis[1:]].ticktext
             assert ticks[index].endswith(unbroken(f"n = {len(rank):,}"))
-        line = named(figure, "most frequent", axis)
-        assert set(line.y) == {100 * float((FILLED.frequency <= best).mean())}
-        assert line.line.dash == "dot"
+        guess = 100 * float((FILLED.frequency <= best).mean())
+        assert named(figure, "most frequent", axis).y == (guess,)
+        (line,) = (shape for shape in figure.layout.shapes if shape.xref == f"{axis} domain")
+        assert (line.y0, line.line.dash, line.layer) == (guess, "dot", "above")
     assert f"at {len(FILLED.rank):,} places" in figure.alt
 
 
@@ -207,10 +212,9 @@ def test_guesses_mark_truth_once_per_panel():
     assert figure.layout.meta["names"]["y"] == list(guesses.candidates[0])
     assert figure.layout.meta["names"]["y3"] == [*guesses.candidates[2], "", guesses.truth]
     message = " ".join(notes(figure))
-    assert "<b>[MASK]</b>, truth: rank 2" in message
-    assert "<b>left alone</b>, truth: rank 4,211" in message
-    replaced = guesses.pieces[1][guesses.position]
-    assert f"<b>{replaced} instead</b>, truth: rank" in message
+    assert "<b>hidden</b>: rank 2" in message
+    assert "<b>kept</b>: rank 4,211" in message
+    assert "<b>replaced</b>: rank" in message
     assert message.count(" truth</b>") == 3
     assert figure.layout.xaxis.range == figure.layout.xaxis2.range == figure.layout.xaxis3.range
     assert unbroken("< 0.1") in message

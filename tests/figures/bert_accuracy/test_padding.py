@@ -41,12 +41,11 @@ def test_padding_accuracy_counts_only_known_answers():
     low, high = np.split(np.asarray(bands(figure)[1].y), 2)
     last = proportion(right[-1, :400])
     assert (low[-1], high[0]) == pytest.approx((100 * last.low, 100 * last.high))
-    more = max(PADDED.positive.mean(), 1 - PADDED.positive.mean())
-    assert named(figure, "always the more frequent answer").y == pytest.approx((100 * more,) * 2)
     assert "2,000 sentences" in figure.alt
     given = padding_effect(PADDED, "accuracy", 64, "left", BASELINE)
-    assert set(named(given, "always the more frequent answer").y) == {100 * BASELINE.share}
-    assert unbroken("n = 400") in notes(padding_effect(PADDED, "accuracy", 512, "left"))
+    name = "always the more frequent class of the training sentences"
+    assert set(named(given, name).y) == {100 * BASELINE.share}
+    assert "first 400 sentences" in notes(padding_effect(PADDED, "accuracy", 512, "left"))
 
 
 def test_padding_flips_compare_with_unpadded_answers():
@@ -170,7 +169,7 @@ def test_direction_bars_match_answers_refitted_answers_and_ranks():
             assert bar.y[0] == pytest.approx(100 * expected.share)
             assert bar.y[0] + bar.error_y.array[0] == pytest.approx(100 * expected.high)
             assert f"{100 * expected.share:.1f}%" in figure.alt
-    lines = [t for t in figure.data if t.name == "majority answer"]
+    lines = [t for t in figure.data if t.name == "training majority"]
     assert [line.xaxis or "x" for line in lines] == ["x", "x2"]
     assert {y for line in lines for y in line.y} == {100 * BASELINE.share}
     assert figure.layout.xaxis.title.text.endswith(unbroken("(n = 2,000)"))

@@ -32,7 +32,7 @@ def masked(sentences, shares, orders):
     curve = made.knife_of(sentences, shares, orders)
     baseline = made.BASELINE if sentences else NONE
     figure = accuracy_under_masking(curve, "attention", 0.5, baseline)
-    assert figure.data[0].name.startswith("random" if "random" in orders else "most attention")
+    assert figure.data[0].name.startswith("usual head" if "random" in orders else "most attention")
     return figure
 
 
@@ -89,13 +89,21 @@ def test_confusion_matrices_omit_percent_for_empty_class():
 def test_majority_line_has_value_and_name():
     figure = systems(2000)
     share = 100 * made.baseline().share
-    (line,) = (trace for trace in figure.data if trace.name == "always the more frequent answer")
+    (line,) = (
+        trace
+        for trace in figure.data
+        if trace.name == "always the more frequent class of the training sentences"
+    )
     assert set(line.x) == {share}
     assert any(f"{share:.1f}%" in text for text in notes(figure))
     figure = accuracy_under_masking(made.knife_of(), "random", 0.2, made.BASELINE)
-    (line,) = (trace for trace in figure.data if trace.name == "always the more frequent answer")
+    (line,) = (
+        trace
+        for trace in figure.data
+        if trace.name == "always the more frequent class of the training sentences"
+    )
     assert set(line.y) == {100 * made.BASELINE.share}
-    assert "majority answer: 50.1%" in notes(figure)
+    assert "more frequent class in training: 50.1%" in notes(figure)
 
 
 def test_parameter_counts_escape_title_and_use_language():

@@ -134,7 +134,7 @@ def test_learning_curves_draw_thick_mean_and_thin_run_lines():
     assert strong.line.dash is None
     assert figure.data[0].name == "training"
     assert len(figure.data[0].x) == 6
-    assert figure.alt.endswith(". Always the more frequent answer: 49.9%.")
+    assert figure.alt.endswith(". Always the more frequent class of the training sentences: 49.9%.")
 
 
 def test_learning_curves_band_matches_validation_interval():

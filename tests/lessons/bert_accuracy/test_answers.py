@@ -5,7 +5,6 @@ And what it says under its figures: other numbers, another sentence.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -18,8 +17,11 @@ from seqviz.compute.bert_accuracy.results import FillIn, FillSettings, SystemPre
 from seqviz.core.i18n import LANGUAGES, Text
 from seqviz.data.reviews import sentiment_split
 from seqviz.experiments.bert_accuracy import baselines, fill, systems
+from seqviz.lessons.bert_accuracy.encoders import FILMS, MAX_SENTENCE_TOKENS
 from seqviz.lessons.bert_accuracy.lesson import lesson
-from seqviz.lessons.framework.output import Output
+from seqviz.lessons.framework.controls import controls
+from seqviz.lessons.framework.output import EquationLine, Output
+from seqviz.models import pretrained
 
 pytestmark = pytest.mark.usefixtures("vectors")
 # The settings at which each question is answered: bench, values.
@@ -116,8 +118,8 @@ def by_the_hint(name: str, given: Mapping[str, Any]) -> float:
     """The formula in the words of each hint, written out."""
     if name == "replaced":
         return given["share"] / 100 * given["tokens"] * 0.10
-    n, p, z = given["n"], given["right"] / given["n"], 1.96
-    return 100 * 2 * z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    back, loss = given["adapted"] - given["masked"], given["unmasked"] - given["masked"]
+    return 100 * back / loss
 
 
 @pytest.mark.parametrize("name", lesson.exercises)
@@ -126,21 +128,9 @@ def test_exercise_accepts_hint_formula(name):
     for variant in range(len(exercise.cases)):
         given, answer, tolerance = exercise.variant_of(variant)
         assert abs(by_the_hint(name, given) - answer) <= tolerance / 10, given
-        if name == "margin":  # "four times as many sentences would about halve it"
-            more = by_the_hint(name, {"right": 4 * given["right"], "n": 4 * given["n"]})
-            assert more == pytest.approx(answer / 2, rel=0.05)
-
-
-def test_wald_interval_is_often_wider_and_can_exceed_one():
-    """What the hint says of it: it can leave [0, 1]. In most cases posed it is the wider one."""
-    wider = 0
-    for case in lesson.exercises["margin"].cases:
-        n, p = case["n"], case["right"] / case["n"]
-        simpler = 100 * 2 * 1.96 * math.sqrt(p * (1 - p) / n)
-        wider += simpler > by_the_hint("margin", case)
-    assert wider >= 3
-    few = math.sqrt(0.98 * 0.02 / 50)
-    assert 0.98 + 1.96 * few > 1
+        if name == "shift":  # a whole percentage, part of the loss
+            assert answer == pytest.approx(round(answer))
+            assert 0 < answer < 100
 
 
 # ------------------------------------------------------------------------- sentences from numbers
@@ -312,3 +302,28 @@ def test_padding_step_states_sentences_read(language):
     says = Text(language)("bert_accuracy.step.padding.long.says", told=told, untold=told,
                           flipped=told)  # fmt: skip
     assert "300" in says
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_padding_equation_states_sentences_read(language):
+    """The same number as in the figure."""
+    for length, n in ((128, "2,000"), (256, "300")):
+        visible = lesson.benches["padding"].run({"length": length}, language, code=False)
+        (line,) = visible.of(EquationLine)
+        assert f'"number">{n}<' in line.html
+
+
+def test_token_slider_ends_at_last_token():
+    """The text has eleven tokens; of a longer one, the first can be chosen."""
+    pretrained.load("minilm")
+    for bench in ("guess", "looks"):
+        place = dict(controls(lesson.benches[bench].declaration))["place"]
+        assert place.top({"text": FILMS}) == 11
+        assert place.top({"text": "good " * 200}) == MAX_SENTENCE_TOKENS
+        assert place.top({"text": ""}) == 1
+
+
+def test_small_chance_is_written_as_in_the_figure():
+    visible = lesson.benches["guess"].run({"place": 2}, "en")
+    captions = [readout.caption for readout in visible.readouts.values()]
+    assert "0.0%" not in captions
