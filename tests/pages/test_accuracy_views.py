@@ -47,6 +47,7 @@ from seqviz.figures.bert_accuracy.regimes import system_accuracies
 from seqviz.figures.bert_accuracy.search import best_so_far, search_trials
 from seqviz.figures.bert_accuracy.word_masking import accuracy_under_masking, sentence_under_masking
 from seqviz.lessons.bert_accuracy.lesson import lesson
+from seqviz.lessons.framework import controls
 from seqviz.lessons.framework.output import ColoredText, Table
 from seqviz.stats import proportions
 from tests.pages.scenes import Scene, check
@@ -164,17 +165,22 @@ def filled(view: str, selected: int) -> View:
 
 
 def guess(text: str, index: int, last: int) -> View:
-    """A place beyond the sentence is its last token."""
+    """A place beyond the sentence is its last token: the slider ends there."""
+    params = controls.parse_params(
+        lesson.benches["guess"].declaration, {"text": text, "place": index}
+    )
+    assert params.place == last
     result = fill.guesses("minilm", text, last, seed=4)
     assert result.truth == text.lower().split()[last - 1]
     keys = ("rank", "rank_random", "rank_kept")
     return View(
-        {"text": text, "place": index, "seed": 4},
+        {"text": text, "place": last, "seed": 4},
         partial(best_guesses, result),
         {key: f"{rank:,}" for key, rank in zip(keys, result.rank, strict=True)},
         notes=("more_tokens",) if len(text.split()) > 60 else (),
         beside={
-            key: percent(item) for key, item in zip(keys, result.truth_probability, strict=True)
+            key: percent(item) if item >= 0.0005 else "<\xa00.1%"
+            for key, item in zip(keys, result.truth_probability, strict=True)
         },
     )
 
@@ -249,7 +255,7 @@ def looks(feature: str = "mean") -> View:
 
 def own_looks(text: str, index: int, last: int) -> View:
     guesses = fill.guesses_by_direction("minilm", text, last)
-    values = {"view": "own", "text": text, "place": index}
+    values = {"view": "own", "text": text, "place": last}
     return View(values, partial(best_guesses, guesses))
 
 

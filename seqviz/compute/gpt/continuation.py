@@ -153,7 +153,7 @@ class Continuation:
         """
         return Facts(
             **self.at_step(step), instead=other.pieces[step - 1], before=other.probability,
-            dearer=self.mean_bits - other.mean_bits,
+            times=other.probability / self.probability, dearer=self.mean_bits - other.mean_bits,
         )  # fmt: skip
 
     def compared(self, reference: Continuation) -> Facts:

@@ -93,6 +93,19 @@ class ContinuationTree:
             bounds.append(children[: self.width].min(initial=np.inf))
         return float(max(bounds))
 
+    def most_probable(self, count: int) -> Int[np.ndarray, "node"]:
+        """Return the nodes with the most probable paths, most probable first."""
+        return np.argsort(-self.log, kind="stable")[:count]
+
+    def followed(self, count: int) -> Facts:
+        """State how many tokens of the best continuation the most probable nodes include.
+
+        Args:
+            count: number of most probable nodes.
+        """
+        included = np.isin(self.path_to(self.best), self.most_probable(count))
+        return Facts(followed=int(included.sum()))
+
     def path_to(self, node: int) -> tuple[int, ...]:
         """Return the nodes from the first token to this one."""
         results = []

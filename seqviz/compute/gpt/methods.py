@@ -78,7 +78,7 @@ class ByMethod:
 
     def spelled(self, method: str) -> str:
         """Return the example prompt and its continuation by a method."""
-        pieces = (*self.beginning, "…", *self.pieces[METHODS.index(method)])
+        pieces = (*self.beginning, " |", *self.pieces[METHODS.index(method)])
         return "".join(pieces).replace("␣", " ").replace("⏎", " ")
 
     def compared(self, method: str) -> Facts:

@@ -74,7 +74,7 @@ def _part(
 ) -> tuple[Tree, dict[int, int]]:
     """Return a tree of the most probable nodes and some more, and the new index of each."""
     names = tuple(escape(short(piece, _LONGEST)) for piece in tree.pieces)
-    first = np.argsort(-tree.log, kind="stable")[:visible].tolist()
+    first = tree.most_probable(visible).tolist()
     return Tree(tree.parent, tree.depth, np.exp(tree.log), names).part([*first, *more])
 
 

@@ -10,6 +10,7 @@ from seqviz.compute.gpt.continuation import NextToken
 from seqviz.compute.gpt.draw import foremost, probabilities
 from seqviz.compute.gpt.filtered import Filtered
 from seqviz.core.i18n import Text, percent
+from seqviz.figures.gpt.beginning import beginning
 from seqviz.plotting import STYLE, Figure, Panel, Sheet, Style, axes, escape, short
 
 SHOWN = 12  # maximum number of tokens with a row
@@ -20,6 +21,7 @@ _MARKS = ("line-ns", "diamond-tall-open", "circle-open", "triangle-up-open", "sq
 _HIGH = 0.05  # share of the cumulative bar from which a token fits into its part
 _OUTSIDE = -1.0  # height at which Plotly draws no text
 _NONE = 1e-9  # percent: tolerance for rounding
+_BEYOND = {"120": " "}  # the axis has room for the numbers of the bars, but a share ends at 100
 _HOVER = "%{y}: %{x:.3g}%"
 
 
@@ -45,8 +47,9 @@ def next_token_bars(filtered: Filtered, style: Style = STYLE) -> Figure:
     )  # fmt: skip
     at, ends = np.arange(1, len(names) + 1), np.max([before, after, *suffix], 0)
     panel, cumulated = sheet.row(
-        (axes.axis(label("chance"), range=[0, 1.22 * max(1.0, ends.max())], nticks=7),
-         axes.ranked(names, label("token"))),
+        (axes.axis(label("chance"), range=[0, 1.22 * max(1.0, ends.max())], nticks=7,
+                   labelalias=_BEYOND),
+         axes.ranked(names, label("after_text", text=beginning(filtered.next_token.prompt)))),
         (axes.axis(label("draw"), range=[0.5, 1.6], showticklabels=False, showgrid=False,
                    zeroline=False),
          axes.axis(label("cumulated"), range=[0, 1], nticks=6, showgrid=False)),
@@ -94,7 +97,9 @@ def label_bars(next_token: NextToken, labels: Sequence[str], style: Style = STYL
     is_label = np.array([*(row in requests for row in rows), False])
     sheet = Sheet(style, barmode="overlay")
     panel = sheet.panel(
-        axes.axis(label("scores_chance"), range=[0, 1.22 * shares.max()], nticks=7),
+        axes.axis(
+            label("scores_chance"), range=[0, 1.22 * shares.max()], nticks=7, labelalias=_BEYOND
+        ),
         axes.ranked(names, label("scores_token")),
     )
     at = np.arange(1, len(names) + 1)
@@ -131,7 +136,7 @@ def _write_shares(
         panel.words(
             filter_name(name, style.text) if name else f"{share:.1f}%", ends[row], row + 1,
             xanchor="left", xshift=(20 if name else 4) * style.scale, size=12,
-            color=palette.baseline if name else palette.truth,
+            color=palette.baseline if name else palette.prediction,
         )  # fmt: skip
     return [row for row, name in enumerate(cut) if name]
 

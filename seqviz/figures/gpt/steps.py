@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seqviz.compute.gpt.continuation import Continuation, parted
+from seqviz.figures.gpt.beginning import beginning
 from seqviz.plotting import STYLE, Figure, Sheet, Style, axes, escape, scales, short
 
 RANKS = 5  # number of likeliest tokens with a cell at each step
@@ -30,6 +31,8 @@ def text_steps(
     label, palette = style.labels("figure.steps_"), style.palette
     bits, entropy, count = continuation.bits, continuation.entropy, len(continuation.ids)
     sheet = Sheet(style)
+    sheet.margin(t=64 * style.scale)  # the legend is above the title of the table
+    sheet.legend(y=1.07)
     names = [label("written"), *map(str, range(1, RANKS + 1))]
     rows = axes.ranked([str(k) for k in range(1, count + 1)], label("step"))
     table, beside = sheet.row(
@@ -38,6 +41,7 @@ def text_steps(
         (axes.axis(label("bits"), range=[0, 1.08 * _top(continuation)], nticks=4), rows),
         gaps=(0.62, 0.8),
     )  # fmt: skip
+    table.title(label("after_text", text=beginning(continuation.prompt)))
     words = zip(continuation.pieces, continuation.names, strict=True)
     values = np.column_stack([2**-bits, continuation.chances[:, :RANKS]]).astype(np.float32)
     table.cells(

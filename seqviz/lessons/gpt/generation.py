@@ -120,6 +120,7 @@ def futures(p: FuturesParams, show: Show) -> None:
     show.figure(all_futures, decoding_comparison, p.shown)
     metrics = ("best", "greedy", "beam", "covered")
     show.facts(decoding_comparison.compared, note="futures", metrics=metrics, shown=p.shown)
+    show.facts(decoding_comparison.tree.followed, p.shown)
     show.facts(decoding_comparison.tree.bounded, note="futures")
     show.facts(decoding_comparison.beams.ranked, note="futures.beam", beams=p.beams)
 

@@ -85,13 +85,13 @@ lesson.question("shots", "shots")
 
 lesson.step("scores", "cold", {"temperature": 0.3, "top_p": 1.0}, [1, "figure.scores_drawn"])
 lesson.step("scores", "hot", {"temperature": 1.5, "top_p": 1.0}, [1, "figure.scores_drawn"])
-lesson.step("scores", "nucleus", {"top_p": 0.5}, [0, 1])
+lesson.step("scores", "nucleus", {"temperature": 1.0, "top_p": 0.5}, [0, 1])
 
 lesson.step("steps", "sampled", {"way": "sampled"}, [0, 1])
-lesson.step("steps", "replace", {"rank": 2}, [0])
+lesson.step("steps", "replace", {"way": "greedy", "rank": 2}, [0])
 
 lesson.step("futures", "few", {"shown": 8}, ["figure.future_best", "figure.future_greedy"])
-lesson.step("futures", "many", {"shown": 40}, ["figure.future_node"])
+lesson.step("futures", "many", {"shown": 40}, ["figure.future_best", "figure.future_node"])
 
 lesson.step("draws", "many", {"count": 5000}, [0, 1])
 lesson.step("draws", "few", {"count": 10}, [0, 1])
@@ -135,14 +135,14 @@ lesson.equation(
     "[b] = −log_2 [p(y_t | y_1 … y_{t−1})]",
     {
         "b": ("surprise_bits", "{own_bits:number}", Axis("x2")),
-        "p(y_t | y_1 … y_{t−1})": ("token_probability", "{own:fine}", 0, ControlLight("step")),
+        "p(y_t | y_1 … y_{t−1})": ("continued_probability", "{own:fine}", 0, ControlLight("step")),
     },
 )
 lesson.equation(
     "futures",
     "[p(y | x)] = Π_t p([y_t] | x, y_1 … y_{t−1})",
     {
-        "p(y | x)": ("text_probability", "{beam:number}", "figure.future_beam"),
+        "p(y | x)": ("text_probability", "{best:fine}", "figure.future_best"),
         "y_t": ("generated_token", "", ControlLight("length")),
     },
 )
@@ -151,6 +151,6 @@ lesson.equation(
     "[b] = −1/n Σ_t log_2 [p(y_t | y_1 … y_{t−1})]",
     {
         "b": ("surprise_bits", "{facts.method.mean:number}", MEANS),
-        "p(y_t | y_1 … y_{t−1})": ("token_probability", "", ControlLight("method")),
+        "p(y_t | y_1 … y_{t−1})": ("continued_probability", "", ControlLight("method")),
     },
 )

@@ -65,7 +65,7 @@ CLOSED_FORMS: dict[str, Callable[..., float]] = {
     "gates.temperature": lambda a, temperature: 1 / (1 + math.exp(-a / temperature)),
     "attention.causal": lambda tokens: tokens * (tokens + 1) / 2,
     "attention.score": lambda dot, d_k: dot / math.sqrt(d_k),
-    "positions.alibi": lambda heads, head: 2 ** (-8 * head / heads),
+    "positions.alibi": lambda heads, head: 2 ** (-8 * (head + 1) / heads),
     "positions.rotation": lambda d_k, offset: offset * 10_000 ** (-2 / d_k) * 180 / math.pi,
     "transformer.norm": lambda first, *rest: (
         (first - statistics.fmean((first, *rest))) / statistics.pstdev((first, *rest))

@@ -144,3 +144,9 @@ def test_last_token_can_be_replaced(smollm2):
     assert after["instead"] == before["token"] != after["token"]
     assert after["chance"] < before["chance"]
     assert after["own_bits"] > before["own_bits"]
+
+
+def test_more_beginnings_follow_the_best_text_further():
+    """The steps say how far: the most probable text begins with improbable tokens."""
+    bench = lesson.benches["futures"]
+    assert [bench.run({"shown": shown}).facts["followed"] for shown in (8, 40)] == [1, 5]
