@@ -112,7 +112,7 @@ def directions(p: DirectionsParams, show: Show) -> None:
     show.readout("look_left", result.accuracy, "left")
     show.readout("look_refitted", result.refitted_accuracy, "left")
     show.readout("look_fill", result.guessed, "left")
-    task = show.text("figure.acc_direction_same")
+    task = show.words("note.sentiment")
     show.facts(result.both_and_left, note="looks", task=task)
     low, high = result.ends("left")
     if p.feature == "cls" and round(low, 4) == round(high, 4):
