@@ -124,8 +124,13 @@ def test_running_training_is_paused_and_followed(visit):
     expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=90_000)
     lesson.rest()
     expect(output).to_have_text(f"{here} of {RUN_UPDATES}")
-    drawn = [line for line in page.evaluate(LINES, FIGURE) if line["axis"] == "x"]
-    assert {f"update {line['last']:,}" for line in drawn} == {here}
+    for _ in range(50):  # the figure of the result may come after the words
+        drawn = [line for line in page.evaluate(LINES, FIGURE) if line["axis"] == "x"]
+        ends = {f"update {line['last']:,}" for line in drawn}
+        if ends == {here}:
+            break
+        page.wait_for_timeout(200)
+    assert ends == {here}
 
 
 @pytest.mark.nightly

@@ -76,7 +76,7 @@ def test_steps_click_sets_other_controls_and_resets_sliders(lesson):
     """A step has all its settings, whichever step was before; the bench is drawn once."""
     page = lesson.page
     chips(page).nth(1).click()
-    expect(sentence(page)).to_contain_text("sample ACF is still")
+    expect(sentence(page)).to_contain_text("The sample ACF falls")
     chips(page).nth(2).click()
     expect(sentence(page)).to_contain_text("The same values")
     expect(page.locator(slider_input(PHI))).to_have_value("0.8")

@@ -155,7 +155,7 @@ lesson.equation(
     "[L] = −Σ_t ln [p_t]",
     {
         "L": ("loss", "{sum_bi:number}", 3),
-        "p_t": ("token_probability", "", Axis("y2"), ControlLight("letter")),
+        "p_t": ("tag_probability", "", Axis("y2"), ControlLight("letter")),
     },
     when={"view": ("letters",)},
 )
