@@ -393,7 +393,8 @@ def test_exact_value_field_steps_by_keyboard(lesson):
 
 def test_seed_field_normalizes_input_and_rejects_invalid_text(lesson):
     page, key = lesson.page, "ar.process.seed"
-    box, note = page.get_by_role("spinbutton", name="Random seed").first, noted(lesson, key)
+    box = lesson.by_key(f"{key}.slider").get_by_role("spinbutton", name="Random seed")
+    note = noted(lesson, key)
     for typed in ("４２", "+42", "4.2e1", "42.0"):
         box.fill("1")
         box.press("Enter")
@@ -426,7 +427,8 @@ def test_slider_announces_value_to_screen_reader(lesson):
     slider = page.get_by_role("slider", name="φ", exact=True)
     slider.dblclick()
     expect(slider).to_have_attribute("aria-valuetext", "0.8")
-    length = page.get_by_role("slider", name="Length n", exact=True)
+    length = lesson.slider("ar.process.n")
+    expect(length).to_have_accessible_name("Length n")
     length.press("End")
     expect(length).to_have_attribute("aria-valuetext", "5,000 values")
     length.dblclick()
