@@ -87,6 +87,20 @@ def test_question_button_sets_figure_to_answer(visit):
     expect(page.locator(".st-key-ga-force-figure")).to_be_in_viewport(ratio=0.6)
 
 
+def test_question_button_sets_what_its_figure_reads(visit):
+    """The answer speaks of a series that another bench makes."""
+    lesson = visit("ar_fitting", {"lang": "en", "ar.process.phi": "0.5"})
+    page = lesson.page
+    page.locator(".st-key-bench-fit").scroll_into_view_if_needed()
+    question = lesson.by_key("ar.predict.bias.question")
+    question.get_by_role("button", name=WORDS("frame.skip")).click()
+    lesson.by_key("ar.predict.bias.show").get_by_role("button").click()
+    expect(page).to_have_url(re.compile(r"ar\.fit\.view=sampling"))
+    expect(page).to_have_url(re.compile(r"ar\.process\.phi=0\.9\b"))
+    expect(page).to_have_url(re.compile(r"ar\.process\.n=50\b"))
+    expect(lesson.slider("ar.process.phi")).to_have_value("0.9")
+
+
 def test_teacher_lifts_veil_without_vote(browser, guided_visitors):
     """The class sees the result once the teacher shows it, and who joins later does, too."""
     with a_room(browser, guided_visitors.server) as room:

@@ -30,7 +30,7 @@ from seqviz.ui.runtime.result_cache import cached
 from seqviz.ui.streamlit_patches.fragment_reruns import draw_page
 
 MAX_TRIES = 2
-WHOLE = 0.5  # the tolerance of answers that are whole numbers
+WHOLE_TOLERANCE = 0.5  # of answers that are whole numbers
 
 
 def predict(words: LessonWords, key: str, question: Question, bench: Bench) -> None:
@@ -240,7 +240,7 @@ def _given(text: Text, key: str, exercise: Exercise) -> float | None:
     tolerance = ""
     if exercise.share:
         tolerance = percent(exercise.share, 0)
-    elif 0 < exercise.within < WHOLE:
+    elif 0 < exercise.within < WHOLE_TOLERANCE:
         tolerance = f"{exercise.within:g}"
     label = text("frame.answer")
     if tolerance:

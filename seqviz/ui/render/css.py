@@ -97,7 +97,7 @@ _PAGE = """
 }
 @media (min-width: 641px) {
   .stElementContainer:has(+ .stElementContainer > .stHtml > .seqviz-navigator) .stMarkdown h2 {
-    padding-right: 11rem !important;
+    padding-right: 11rem;
   }
 }
 @media (max-width: 640px) {.stElementContainer:has(> .stHtml > .seqviz-navigator) {display: none;}}
