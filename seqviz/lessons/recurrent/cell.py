@@ -165,6 +165,7 @@ def _notations(p: StepParams, cell_steps: CellSteps, show: Show) -> None:
               difference=chosen.difference)  # fmt: skip
     if chosen.difference and not chosen.notation.bias:
         show.note("step.no_bias")
+    show.note("step.state_letter")
     if p.notation not in ("s1", "s2"):
         return
     wrong = show.run(notations.swapped, cell_steps.cell, h, x, name="swapped")
@@ -230,8 +231,10 @@ def _one_wiring(p: WiringsParams, show: Show) -> None:
     moved = show.words("note.wirings.and").join(
         f"x{_below(s)} ({number(v, 2)})" for s, v in enumerate(result.norm[output - 1], 1) if v > 0
     )
-    show.note(f"wirings.{facts.variant}", y=f"y{_below(output)}", moved=moved, **facts)
-    show.note("wirings.band", y=f"y{_below(output)}")
+    at = output + result.wiring.first_output - 1
+    y = f"y{_below(at)}"
+    show.note(f"wirings.{facts.variant}", y=y, moved=moved, **facts)
+    show.note("wirings.band", y=y, at=at)
     if len(result.backward):
         some, inputs = result.backward_read
         show.note(f"wirings.backward_{result.wiring.read}", some=some, inputs=inputs)

@@ -116,9 +116,14 @@ lesson.equation(
     {
         "h_t": ("hidden_state", "", ControlLight("layers"), "figure.wiring_box_h"),
         "x_t": ("input", "", Axis("x")),
-        "y_t": ("answer", "t = {output}", ControlLight("output"), Axis("y")),
+        "y_t": ("answer", "t = {at}", ControlLight("output"), Axis("y")),
     },
-    when={"view": ("one",), "origin": ("own",), "backward": (False,)},
+    when={
+        "view": ("one",),
+        "origin": ("own",),
+        "backward": (False,),
+        "read_at": ("each", "last", "ends"),
+    },
 )
 lesson.equation(
     "wirings",
@@ -127,9 +132,15 @@ lesson.equation(
         "h⃗_t": ("hidden_state", "", "figure.wiring_box_h"),
         "x_t": ("input", "", Axis("x")),
         "h⃖_t": ("hidden_state", "", ControlLight("backward"), "figure.wiring_box_h"),
-        "y_t": ("answer", "t = {output}", ControlLight("output"), Axis("y")),
+        "y_t": ("answer", "t = {at}", ControlLight("output"), Axis("y")),
     },
-    when={"view": ("one",), "origin": ("own",), "backward": (True,)},
+    # "ends" joins the last forward state to the first backward one; "after" is the decoder's.
+    when={
+        "view": ("one",),
+        "origin": ("own",),
+        "backward": (True,),
+        "read_at": ("each", "last"),
+    },
 )
 lesson.equation(
     "step",

@@ -69,6 +69,14 @@ def test_wiring_lit_highlights_ancestors_and_blanks_zero_cells():
     assert not faint["showlegend"]
 
 
+@pytest.mark.parametrize("read", ["last", "ends"])
+def test_single_output_has_the_number_of_the_last_step(read):
+    chart = wiring_lit(influence_of(WiringGraph(read=read, both=True)), 1)
+    assert "y<sub>6</sub>" in [item.text for item in chart.layout.annotations]
+    assert chart.layout.yaxis.ticktext == ("y<sub>6</sub>",)
+    assert chart.layout.yaxis2.ticktext == ("left to right", "right to left")
+
+
 def test_bands_are_as_wide_as_the_gradient_that_flows_back():
     result = influence.of_one("rnn", 1, False, "each", "each")
     chart = wiring_lit(result, 4)

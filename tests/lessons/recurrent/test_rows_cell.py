@@ -41,7 +41,7 @@ ROWS = {
         {},
         {"recurrent": "0.5 0; 0 0"},
         {"metric.x_apart": (0.5212, 0.02739)},
-        (("would be 0.521 away", "会相距 0.521"),),
+        (("would be 0.521 away", "相差 0.521"),),
     ),
     "0-20": Row(
         "step",
@@ -254,7 +254,10 @@ def test_wirings_note_warns_about_backward_half(language):
     both = {**OWN, "backward": True}
     for read, some in (("last", 1), ("ends", 6)):
         share = (f"{some} of 6", f"6 个输入中的 {some} 个")[LANGUAGES.index(language)]
-        assert share in message("wirings", {**both, "read_at": read}, language)
+        words = message("wirings", {**both, "read_at": read}, language)
+        assert share in words
+        assert "y₆" in words
+        assert "y₁" not in words
 
 
 @pytest.mark.parametrize(

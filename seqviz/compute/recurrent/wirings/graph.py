@@ -59,6 +59,11 @@ class WiringGraph:
         return {"each": self.steps, "after": self.written}.get(self.read, 1)
 
     @property
+    def first_output(self) -> int:
+        """Number of the first output: a single one has that of the last step."""
+        return self.steps if self.read in ("last", "ends") else 1
+
+    @property
     def directions(self) -> tuple[int, ...]:
         """Directions of reading: 1, and -1 for a bidirectional network."""
         return (1, -1) if self.both else (1,)

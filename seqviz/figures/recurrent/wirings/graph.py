@@ -49,8 +49,7 @@ class _Drawing:
         """Return column and row of a node."""
         kind, *rest = node
         if kind == "y":
-            single = self.wiring.read in ("last", "ends")
-            return float(self.wiring.steps if single else rest[0]), self.top
+            return float(rest[0]) + self.wiring.first_output - 1, self.top
         if kind == "x":
             return float(rest[0]) - self.left_columns, 0.0
         layer = int(rest[0])
@@ -142,7 +141,8 @@ def _graph(
             for node in here:
                 if kind in "xy":
                     below = kind == "x"
-                    panel.words(f"{kind}<sub>{node[1]}</sub>", *drawing.position(node), size=13,
+                    index = int(node[1]) + (0 if below else wiring.first_output - 1)
+                    panel.words(f"{kind}<sub>{index}</sub>", *drawing.position(node), size=13,
                                 yshift=(-1 if below else 1) * (size / 2 + 10))  # fmt: skip
 
 
@@ -244,10 +244,15 @@ def wiring_lit(influence: Influence, output: int, style: Style = STYLE) -> Figur
                   tickvals=[first + s - 1 for s in inputs],
                   ticktext=[f"x<sub>{s}</sub>" for s in inputs]),
         axes.axis(label("outputs"), range=[len(outputs) + 0.5, 0.5], showgrid=False,
-                  tickvals=list(outputs), ticktext=[f"y<sub>{t}</sub>" for t in outputs]),
+                  tickvals=list(outputs),
+                  ticktext=[f"y<sub>{t + wiring.first_output - 1}</sub>" for t in outputs]),
         up=(0.0, 0.36),
     )  # fmt: skip
-    top = axes.axis("", range=[-0.75, drawing.top + 0.75], **_BARE)
+    rows: dict[str, Any] = {}
+    if wiring.both:  # else the row of the second direction looks like a second layer
+        rows = {"showticklabels": True, "tickvals": list(range(1, 2 * wiring.layers + 1)),
+                "ticktext": [label("forward"), label("backward")] * wiring.layers}  # fmt: skip
+    top = axes.axis("", range=[-0.75, drawing.top + 0.75], **_BARE | rows)
     graph = sheet.panel(cells, top, up=(0.42, 1.0))
     lit = wiring.ancestors(("y", output))
     few = last - first < 7  # with more columns, boxes and numbers do not fit on a phone
@@ -258,5 +263,7 @@ def wiring_lit(influence: Influence, output: int, style: Style = STYLE) -> Figur
     cells.rectangle((first - 0.5, first + wiring.inputs - 0.5), (output - 0.5, output + 0.5),
                     style.palette.highlight, width=3)  # fmt: skip
     row = influence.norm[output - 1]
-    return sheet.described("alt.wiring_lit", output=output, of=wiring.inputs, row=row,
-                           inputs=sum(node[0] == "x" for node in lit))  # fmt: skip
+    return sheet.described(
+        "alt.wiring_lit", output=output + wiring.first_output - 1, of=wiring.inputs, row=row,
+        inputs=sum(node[0] == "x" for node in lit),
+    )  # fmt: skip

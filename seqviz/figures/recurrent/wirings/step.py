@@ -14,6 +14,7 @@ _SUM, _SHEET = (0.0, 0.36), (0.46, 1.0)
 _BETWEEN = 12  # gap between the columns of the sheet in pixels, for the lines
 _GAP = 0.4  # gap between inputs, states and outputs of the sheet, in rows
 _NUMBERS = 11  # font size in cells
+_TANH = 0.7  # room for "tanh" before the state, in columns
 _PAIRS = 24  # maximum number of token pairs that label an axis
 
 
@@ -119,7 +120,7 @@ def notation_blocks(written: NotationExample, style: Style = STYLE) -> Figure:
     label, sheet, blocks = style.labels("figure.wiring_"), Sheet(style), _blocks(written)
     units = len(written.bias)
     deepest = max(len(block) for _, block, _ in blocks)
-    wide = sum(block.shape[1] for _, block, _ in blocks) + 0.9 * (len(blocks) - 1)
+    wide = sum(block.shape[1] for _, block, _ in blocks) + 0.9 * (len(blocks) - 1) + _TANH
     hidden = {"showticklabels": False, "showgrid": False}
     panel = sheet.panel(axes.axis(label("column"), range=[0.3, wide + 0.7], **hidden),
                         axes.axis(label("row"), range=[deepest + 0.8, -0.2], **hidden))  # fmt: skip
@@ -127,8 +128,11 @@ def notation_blocks(written: NotationExample, style: Style = STYLE) -> Figure:
     at = 1.0
     for k, (name, block, side) in enumerate(blocks):
         width = block.shape[1]
-        if k:
-            sign = "→" if side == "=" else "·" if side.endswith("|") else "+"
+        if side == "=":
+            panel.words("tanh<br><b>→</b>", at - 0.95 + _TANH / 2, (units + 1) / 2, size=13)
+            at += _TANH
+        elif k:
+            sign = "·" if side.endswith("|") else "+"
             panel.words(f"<b>{sign}</b>", at - 0.95, (units + 1) / 2, size=16)
         panel.cells(block, f"{k + 1}: {name}", scales.signed(1.0), x=at + np.arange(width),
                     bar=None, xgap=2, ygap=2, texttemplate="%{z:.2~f}", hover="%{z:.4f}",
