@@ -42,7 +42,7 @@ def test_map_numbers_each_head_in_its_middle():
     parts = single()
     axis = stream_map(parts, 1, 3).axis("x2")
     columns = parts.parts[2].values.shape[-1]
-    assert axis["ticktext"] == [str(head) for head in range(1, parts.heads + 1)]
+    assert axis["ticktext"] == [str(head) for head in range(parts.heads)]
     width = columns / parts.heads
     np.testing.assert_allclose(axis["tickvals"], [(h + 0.5) * width - 0.5
                                                   for h in range(parts.heads)])  # fmt: skip

@@ -150,7 +150,7 @@ ROWS = {
         {"kind": "shifted"},
         {"kind": "unshifted"},
         {"written": (0.975, 0.0)},
-        ((unbroken("word i − 1 of the output"), unbroken("输出的第 i − 1 个词")),),
+        (("the word before the one that it writes", "要写的词的前一个词"),),
     ),
     "4-21": Row(
         "pair",

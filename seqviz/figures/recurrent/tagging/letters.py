@@ -113,9 +113,9 @@ def tagged_text(tagged_text: TaggedText, ahead: int, letter: int, style: Style =
     ticks = [line * height + k + 1 for line in range(lines) for k in range(len(rows))]
     name = label("letter", place=letter, sign=escape(result.text[letter - 1]))
     panel, beside = sheet.row(
-        # A label in place of a title, which would name the panel on a phone.
-        (axes.axis(range=[0.5, LINE + 0.5], tickvals=[(LINE + 1) / 2],
-                   ticktext=[label("shading", ahead=ahead)], showgrid=False),
+        # Named ticks, though none: on a phone, the other axis then names the panel.
+        (axes.axis(label("shading", ahead=ahead), range=[0.5, LINE + 0.5], tickvals=[],
+                   ticktext=[], showgrid=False),
          axes.axis(label("tags"), range=[lines * height - 0.5, 0.5], tickvals=ticks,
                    ticktext=rows * lines, showgrid=False)),
         (axes.names(list(TAGS), name), axes.percent(label("probability"))),

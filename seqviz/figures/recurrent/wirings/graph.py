@@ -252,7 +252,8 @@ def wiring_lit(influence: Influence, output: int, style: Style = STYLE) -> Figur
     if wiring.both:  # else the row of the second direction looks like a second layer
         rows = {"showticklabels": True, "tickvals": list(range(1, 2 * wiring.layers + 1)),
                 "ticktext": [label("forward"), label("backward")] * wiring.layers}  # fmt: skip
-    top = axes.axis("", range=[-0.75, drawing.top + 0.75], **_BARE | rows)
+    title = label("direction") if wiring.both else ""
+    top = axes.axis(title, range=[-0.75, drawing.top + 0.75], **_BARE | rows)
     graph = sheet.panel(cells, top, up=(0.42, 1.0))
     lit = wiring.ancestors(("y", output))
     few = last - first < 7  # with more columns, boxes and numbers do not fit on a phone
