@@ -1,6 +1,6 @@
-"""How many words a student sees in the core of a lesson, and above the first thing to do.
+"""How many words and screens the core of a lesson has, and words above the first thing to do.
 
-Counted in a window of 1280 x 800 in English, with nothing answered and nothing unfolded. Labels of
+Counted in a window of 1280 x 900 in English, with nothing answered and nothing unfolded. Labels of
 a figure and the letters of a text that it colors are no prose: they are not counted.
 """
 
@@ -12,7 +12,16 @@ from seqviz.content import catalog
 from tests.shared_fixtures import lesson_of
 from tests.tiers import first_only
 
-MAX_WORDS, MAX_WORDS_BEFORE = 900, 30
+MAX_WORDS, MAX_WORDS_BEFORE, MAX_SCREENS = 900, 30, 5
+WINDOW = {"width": 1280, "height": 900}
+# Screens above the heading of the folded figures.
+SCREENS = """() => {
+  const top = (element) => element.getBoundingClientRect().top;
+  const headings = [...document.querySelectorAll("h2")];
+  const card = document.querySelector('[class*="st-key-card-"]');
+  const deeper = headings.findLast((heading) => top(heading) < top(card));
+  return (top(deeper) + document.querySelector('[data-testid="stMain"]').scrollTop) / innerHeight;
+}"""
 
 # [words, words above the first control of the bench]; the masthead is no part of what comes above.
 # A formula has one text for the eye and one for screen readers, and icons are letters of a font.
@@ -57,12 +66,13 @@ def visit(guided_visitors):
     "slug", first_only([record.slug for record in catalog.LESSONS], retained=2)
 )
 def test_core_is_short_and_begins_with_something_to_do(visit, slug):
-    lesson = visit(slug, {"lang": "en"})
+    lesson = visit(slug, {"lang": "en"}, viewport=WINDOW)
     lesson.whole()
     lesson.rest()
     words, before = lesson.page.evaluate(COUNT, lesson_of(slug).core[0])
     assert 0 < before <= MAX_WORDS_BEFORE
     assert words <= MAX_WORDS
+    assert 3 < lesson.page.evaluate(SCREENS) <= MAX_SCREENS
 
 
 @pytest.mark.nightly

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -258,6 +258,8 @@ def _given(text: Text, key: str, exercise: Exercise) -> float | None:
 
 
 _TAG = re.compile(r"<[^>]*>")
+# Pixels, of curves and bars, which are wide; on slides they are as tall as the others.
+_SKETCH_HEIGHT = 280
 
 
 @dataclass(frozen=True)
@@ -284,6 +286,8 @@ def sketch_figures(slug: str, name: str, lang: str, presenting: bool) -> SketchF
     lesson: Lesson = getattr(lessons, slug).lesson
     sketch = lesson.sketches[name]
     style = html.style(lang, presenting)
+    if not presenting and sketch.kind != "cell":
+        style = replace(style, height=_SKETCH_HEIGHT)
     posed = sketch.posed(lesson, style)
     axes = {letter: posed.after.axis(letter) for letter in "xy"}
     titles = {letter: _TAG.sub("", axis["title"]["text"]) for letter, axis in axes.items()}
