@@ -1,12 +1,14 @@
 """Paired comparison of this tree with another commit: interactions, payload, computations.
 
-`python -m benchmarks.pairs ../another/checkout [press payload bptt lab] [--pairs 5]`
+`python -m benchmarks.pairs ../another/checkout [press drag payload bptt lab] [--pairs 5]`
 
 press: both apps run at the same time; one Chromium presses the first slider of each lesson (or the
 one that a class uses) in one and immediately in the other, `8 * pairs` times, or as often as it has
-values. The others: each tree runs its own benchmark, in turns, and the numbers of its last line are
-compared. Printed is the median of new / old over the pairs with its 95% bootstrap interval; larger
-is better for a speedup, smaller for everything else.
+values. drag: the same sliders are dragged for three seconds, `pairs` times in each app, in turns;
+compared are the different figures per second. The first drag of a slider computes what the later
+ones find cached. The others: each tree runs its own benchmark, in turns, and the numbers of its
+last line are compared. Printed is the median of new / old over the pairs with its 95% bootstrap
+interval; larger is better for a speedup and for figures per second, smaller for everything else.
 """
 
 from __future__ import annotations
@@ -36,12 +38,13 @@ COMMANDS = {
 }
 
 
-def press(
-    tree: Path, pairs: int, broken: dict[str, str]
+def interactions(
+    part: str, tree: Path, pairs: int, broken: dict[str, str]
 ) -> Iterator[tuple[str, list[float], list[float]]]:
-    """Return for each lesson the ms to the changed figure, here and in the other tree.
+    """Return for each lesson the measurements of its slider, here and in the other tree.
 
     Args:
+        part: "press" for ms to the changed figure, "drag" for figures per second.
         tree: the other checkout.
         pairs: number of pairs.
         broken: receives the pages that fail.
@@ -58,15 +61,20 @@ def press(
                     for server in servers
                 ]
             except TimeoutError:
-                print(f"press {lesson.slug}: the other tree has no such slider")
+                print(f"{part} {lesson.slug}: the other tree has no such slider")
                 continue
+            turns = pairs if part == "drag" else min(subject.presses for subject in both)
+            drags: list[list[float]] = [[], []]
             with noted(broken, lesson.slug, both[0].key):
-                for turn in range(min(subject.presses for subject in both)):
-                    for subject in both if turn % 2 else both[::-1]:
-                        subject.press()
+                for turn in range(turns):
+                    for app in (0, 1) if turn % 2 else (1, 0):
+                        if part == "drag":
+                            drags[app].append(both[app].drag().per_s)
+                        else:
+                            both[app].press()
             if lesson.slug in broken:
                 continue
-            new, old = (_measured(subject) for subject in both)
+            new, old = drags if part == "drag" else [_measured(subject) for subject in both]
             yield lesson.slug, new, old
             for subject in both:
                 subject.page.context.close()
@@ -105,16 +113,17 @@ def main() -> None:
     given = options(
         __doc__,
         tree={"metavar": "TREE", "type": Path, "help": "a checkout of the other commit"},
-        parts={"metavar": "PART", "nargs": "*", "default": ["press", *COMMANDS]},
+        parts={"metavar": "PART", "nargs": "*", "default": ["press", "drag", *COMMANDS]},
         pairs=(5, "number of pairs"),
     )
     tree = given.tree.resolve()
     ratios, broken = dict[str, list[float]](), dict[str, str]()
     report = Report("pairs", pairs=given.pairs, ratios=ratios)
     for part in given.parts:
-        is_press = part == "press"
         results = (
-            press(tree, given.pairs, broken) if is_press else commands(part, tree, given.pairs)
+            commands(part, tree, given.pairs)
+            if part in COMMANDS
+            else interactions(part, tree, given.pairs, broken)
         )
         for name, new, old in results:
             middle, low, high = (round(end, 3) for end in ratio(new, old))

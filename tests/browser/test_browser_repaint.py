@@ -35,12 +35,14 @@ COMPARE = r"""async ([figures, size]) => {
     Plotly.react(host, traces, { ...layout, ...size }, { displayModeBar: false })
       .then(() => turnArrows(host));
   const drawn = /trace\w+|cb[0-9a-f]{6}|[gpl][0-9a-f]{6}-[0-9a-z-]+|clip[0-9a-z]+/g;
-  const names = ["class", "d", "transform", "x", "y", "href", "width", "height", "style"];
+  const names = ["class", "d", "transform", "x", "y", "href", "width", "height"];
+  const style = (mark) => (mark.getAttribute("style") ?? "").split(/; */).sort().join("; ");
   const marks = (host) =>
     [...host.querySelectorAll("path, text, image, rect, g.trace, g.point")]
       .filter((mark) => !mark.closest(".draglayer, .hoverlayer, defs"))
       .map((mark) => [mark.tagName, mark.tagName === "text" ? mark.textContent : "",
-        ...names.map((name) => mark.getAttribute(name) ?? "")].join("|").replace(drawn, "*"))
+        ...names.map((name) => mark.getAttribute(name) ?? ""), style(mark)]
+        .join("|").replace(drawn, "*"))
       .sort();
   const without = (some, others) => {
     const left = [...others];

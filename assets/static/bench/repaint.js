@@ -20,8 +20,6 @@ function changedNames(a, b) {
 
 const typeOf = (values) => (Array.isArray(values) ? typeof values.find((value) => value !== null) : "number");
 
-const sizeOf = (values) => values?.bdata?.length ?? values?.length;
-
 // The changes to paint. sets: [object of Plotly's state, key, new value].
 class Changes {
   sets = [];
@@ -43,8 +41,6 @@ class Changes {
     const full = this.data[index];
     const names = changedNames(before, after);
     if (names === null || full.type !== after.type) return false;
-    // Bars that come, go or move to other places would keep what they were.
-    if (full.type === "bar" && ["x", "y", "base"].some((name) => sizeOf(before[name]) !== sizeOf(after[name]))) return false;
     for (const name of names) {
       if (name === "name") {
         if (full.showlegend && this.layout.showlegend) this.names.push([full, before.name, after.name]);
@@ -276,6 +272,8 @@ export function repaint(host, before, after) {
     const movedAxes = updateRanges(host, changes.axes);
     if (movedAxes.length > 0) drawAxes(host, movedAxes, changes.retitled);
     if (movedAxes.length > 0 || changes.traces.size > 0) {
+      // Plotly takes an empty word out of its mark, and never puts one into it again.
+      for (const mark of host.querySelectorAll(".textpoint:empty")) mark.remove();
       for (const module of layout._basePlotModules) module.plot(host, own);
       parts.plots.style(host);
       moveGhosts(host);
