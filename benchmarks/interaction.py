@@ -137,7 +137,6 @@ PROBE = f"""() => {{
     const range = document.querySelector(selector), moves = [], frames = [];
     let count = 0;
     const place = globalThis.seqvizLiveBench?.(bench);
-    const before = place?.frames.length ?? 0;
     const started = performance.now();
     const timer = setInterval(() => {{
       const value = values[count++ % values.length];
@@ -149,11 +148,11 @@ PROBE = f"""() => {{
     }}, 1000 / 60);
     const frame = () => {{
       const last = place?.frames.at(-1), now = performance.now();
-      if (last && place.frames.length > before) frames.push([now, Number(last.values[key])]);
+      if (last?.at >= started) frames.push([now, Number(last.values[key])]);
       if (now - started < {DRAG_MS}) return requestAnimationFrame(frame);
       clearInterval(timer);
-      const drawn = (place?.frames ?? []).slice(before)
-        .filter((one) => one.at - started < {DRAG_MS});
+      const drawn = (place?.frames ?? [])
+        .filter((one) => one.at >= started && one.at - started < {DRAG_MS});
       resolve({{moves, frames, pictures: drawn.map((one) => Number(one.values[key]))}});
     }};
     requestAnimationFrame(frame);
@@ -229,6 +228,8 @@ class Subject:
         low, high, step = ends(self.page, self.slider)
         methods = min(DRAG_MS * 60 // 1000, round((high - low) / step) + 1)
         there = np.linspace(low, high, max(2, methods))
+        # In sight: far outside the window Chromium paints nothing.
+        self.page.locator(self.slider).evaluate("e => e.scrollIntoView({block: 'center'})")
         self.page.evaluate("seqviz.idle()")
         result = self.page.evaluate(
             "([s, b, k, v]) => seqviz.drag(s, b, k, v)",
