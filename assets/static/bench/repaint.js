@@ -5,6 +5,7 @@
 // must follow the drag.
 
 const ARRAYS = new Set(["x", "y", "z", "base", "customdata", "text", "hovertext"]);
+const COLOR_RANGE = new Set(["zmin", "zmax"]);
 const TICKS = new Set(["range", "dtick", "tick0", "tickvals", "ticktext"]);
 
 const equal = (a, b) =>
@@ -18,6 +19,9 @@ function changedNames(a, b) {
   return names.filter((name) => !equal(a[name], b[name]));
 }
 
+// Whether an axis or a color bar changes nothing of its title but the text.
+const isRetitled = (before, after) => changedNames(before.title, after.title)?.join() === "text";
+
 const typeOf = (values) => (Array.isArray(values) ? typeof values.find((value) => value !== null) : "number");
 
 // The changes to paint. sets: [object of Plotly's state, key, new value].
@@ -28,6 +32,7 @@ class Changes {
   shapes = [];
   annotations = [];
   title = false;
+  colorBars = false;
   retitled = new Set(); // axes whose title is another
   names = []; // of the legend: [trace, the old one, the new one]
 
@@ -49,6 +54,15 @@ class Changes {
         this.traces.add(index);
         this.sets.push([full.marker, "color", after.marker.color]);
         continue;
+      } else if (name === "colorbar") {
+        const isTitle = changedNames(before.colorbar, after.colorbar)?.join() === "title";
+        if (!isTitle || !isRetitled(before.colorbar, after.colorbar)) return false;
+        this.colorBars = true;
+        this.sets.push([full.colorbar.title, "text", after.colorbar.title.text]);
+        continue;
+      } else if (COLOR_RANGE.has(name)) {
+        this.colorBars = true;
+        this.traces.add(index);
       } else if (!ARRAYS.has(name) || !this.#isCompatible(full, name, before[name], after[name])) return false;
       else this.traces.add(index);
       const value = after[name]?.bdata === undefined ? after[name] : Plotly.parts.decoded(after[name]);
@@ -68,8 +82,7 @@ class Changes {
   axis(key, before, after) {
     this.axes.add(key);
     for (const name of changedNames(before, after) ?? [null]) {
-      const isTitleText = name === "title" && changedNames(before.title, after.title)?.join() === "text";
-      if (isTitleText) {
+      if (name === "title" && isRetitled(before, after)) {
         this.retitled.add(key);
         this.sets.push([this.layout[key].title, "text", after.title.text]);
       } else if (TICKS.has(name)) this.sets.push([this.layout[key], name, after[name]]);
@@ -282,6 +295,7 @@ export function repaint(host, before, after) {
       if (movedAxes.length > 0) parts.component(key, "draw")(host);
       else for (const index of changes[key]) parts.component(key, "drawOne")(host, index);
     if (changes.title) parts.steps.drawMainTitle(host);
+    if (changes.colorBars) parts.component("colorbar", "draw")(host);
     if (!changes.names.every(([trace, from, name]) => renameLegendEntry(host, trace, from, name)))
       parts.component("legend", "draw")(host);
     return !hasClippedLabels(host, movedAxes);
