@@ -94,6 +94,8 @@ def test_question_button_sets_what_its_figure_reads(visit):
     page.locator(".st-key-bench-fit").scroll_into_view_if_needed()
     question = lesson.by_key("ar.predict.bias.question")
     question.get_by_role("button", name=WORDS("frame.skip")).click()
+    title = WORDS("ar_fitting.bench.process")
+    expect(question).to_contain_text(WORDS("frame.sets_above", figures=title))
     lesson.by_key("ar.predict.bias.show").get_by_role("button").click()
     expect(page).to_have_url(re.compile(r"ar\.fit\.view=sampling"))
     expect(page).to_have_url(re.compile(r"ar\.process\.phi=0\.9\b"))
@@ -121,7 +123,7 @@ def test_empty_axes_of_a_slide_say_what_they_wait_for(visit):
     page = visit("gates", {"present": "true", "lang": "en"}, **options).page
     page.locator(".st-key-bench-force").evaluate("(bench) => bench.scrollIntoView()")
     told = page.locator(".st-key-ga-force-veiled p")
-    expect(told).to_have_text(WORDS("frame.veiled_slide"))
+    expect(told).to_have_text(WORDS("frame.veiled_elsewhere"))
     expect(told).to_be_in_viewport()
     box, figure = told.bounding_box(), page.locator(".st-key-ga-force-figure").bounding_box()
     assert figure["y"] < box["y"] < figure["y"] + figure["height"]

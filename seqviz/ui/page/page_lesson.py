@@ -347,7 +347,8 @@ class PageLesson:
         with stage:
             if is_veiled:
                 with st.container(key=f"{prefix}.veiled"):
-                    name = "veiled_slide" if header.presenting() else "veiled"
+                    is_above = bench.questions and not header.presenting()
+                    name = "veiled" if is_above else "veiled_elsewhere"
                     st.caption(self.text(f"frame.{name}"))
             questions.own_answer(self.words, bench, params)
             render_safely(attempt, self.words)

@@ -74,6 +74,9 @@ def predict(words: LessonWords, key: str, question: Question, bench: Bench) -> N
                 text("frame.show_it"), key=f"{key}.show", type="tertiary",
                 icon=":material/arrow_forward:", on_click=partial(_set_to_answer, bench, question),
             )  # fmt: skip
+            if question.above:
+                titles = (text(f"{words.slug}.bench.{name}") for name in question.above)
+                st.caption(text("frame.sets_above", figures=", ".join(titles)))
             if st.session_state.pop(f"{key}.above", False):
                 draw_page()
 

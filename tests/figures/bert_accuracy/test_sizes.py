@@ -103,7 +103,7 @@ def test_majority_line_has_value_and_name():
         if trace.name == "always the more frequent class of the training sentences"
     )
     assert set(line.y) == {100 * made.BASELINE.share}
-    assert "training majority: 50.1%" in notes(figure)
+    assert "always the training majority: 50.1%" in notes(figure)
 
 
 def test_parameter_counts_escape_title_and_use_language():
