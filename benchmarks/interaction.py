@@ -504,8 +504,13 @@ UNTIMED = 2  # number of unmeasured first presses
 # Controls for benches whose first control changes no mark that the probe sees (a treemap, an
 # outlined cell, a vertical line). bill: its menu; steps: the control that draws other tokens;
 # futures: more branches (one more continuation has no mark).
-SETTINGS = {"bill": {"view": "operations"}, "steps": {"way": "sampled"}}
-PARAMETERS = {"norms": "added", "bill": "design", "steps": "temperature", "futures": "shown"}
+SETTINGS = {
+    ("transformer", "bill"): {"view": "operations"}, ("gpt", "steps"): {"way": "sampled"},
+}  # fmt: skip
+PARAMETERS = {
+    ("transformer", "norms"): "added", ("transformer", "bill"): "design",
+    ("gpt", "steps"): "temperature", ("gpt", "futures"): "shown",
+}  # fmt: skip
 # `testing.server.EMPTY_PAGE` with a menu.
 MENU_PAGE = """
 import streamlit as st
@@ -530,9 +535,10 @@ LINES = {1: "ArrowDown", -1: "ArrowUp"}
 
 def moved(bench: Bench) -> tuple[str, Slider | SelectSlider | Choice] | None:
     """Return the first slider of a bench that applies initially, else its last menu, if any."""
-    result = list(active_controls(bench.declaration(**SETTINGS.get(bench.name, {}))))
+    place = bench.lesson.slug, bench.name
+    result = list(active_controls(bench.declaration(**SETTINGS.get(place, {}))))
     for name, control, values in result:
-        is_chosen = PARAMETERS.get(bench.name, name) == name and not is_constant(control, values)
+        is_chosen = PARAMETERS.get(place, name) == name and not is_constant(control, values)
         if is_chosen and isinstance(control, Slider | SelectSlider) and not control.more:
             return name, control
     menus = [(name, c) for name, c, _ in result if isinstance(c, Choice) and c.menu]
@@ -563,7 +569,8 @@ def press_bench(
     control: Slider | SelectSlider | Choice, presses: int,
 ) -> tuple[Subject, Subject]:  # fmt: skip
     """Press a bench and the empty page in turn."""
-    link = {f"{bench.prefix}.{k}": v for k, v in SETTINGS.get(bench.name, {}).items()}
+    settings = SETTINGS.get((bench.lesson.slug, bench.name), {})
+    link = {f"{bench.prefix}.{k}": v for k, v in settings.items()}
     key, chart = f"{bench.prefix}.{name}", f"{bench.prefix}.figure"
     subject = open_page(browser, f"{url}/{bench.lesson.slug}?{urlencode(link)}", key, chart)
     floor = replace(floor, milliseconds=[])
