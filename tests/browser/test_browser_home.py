@@ -95,6 +95,34 @@ def test_home_search_opens_bench_by_keyboard(visit):
     }""")
 
 
+def test_home_search_opens_lesson_when_enter_comes_before_index(visit):
+    """The first search of a server waits seconds for its index."""
+    page = home(visit)
+    pending: list = []
+    page.route("**/search/en", lambda request: pending.append(request))
+    page.reload()
+    field = page.get_by_role("combobox")
+    page.locator("#seqviz-shell").wait_for(state="detached")
+    field.fill("attention")
+    field.press("Enter")
+    expect(page.locator(".seqviz-home-search .search")).to_have_attribute("aria-busy", "true")
+    field.fill("AR fitting")  # another word is not what was sent
+    page.wait_for_timeout(50)
+    assert len(pending) == 1
+    pending[0].continue_()
+    page.get_by_role("option").first.wait_for()
+    page.wait_for_timeout(300)
+    assert re.search(r"/\?lang=en", page.url)
+    pending.clear()
+    page.reload()
+    page.locator("#seqviz-shell").wait_for(state="detached")
+    field.fill("AR fitting")
+    field.press("Enter")
+    page.wait_for_timeout(50)
+    pending[0].continue_()
+    page.wait_for_url(re.compile(r"/ar_fitting\b"))
+
+
 def test_home_search_shows_where_word_is_and_ways_in_work(visit):
     page = home(visit, **PHONE)
     field = page.get_by_role("combobox")

@@ -57,7 +57,7 @@ function createDescribed(tag, parent, properties, attributes) {
 
 export class Search {
   constructor(host, { lang, words }) {
-    Object.assign(this, { rows: [], isLoaded: false, lang, words, active: -1, options: [] });
+    Object.assign(this, { rows: [], isLoaded: false, isSubmitted: false, lang, words, active: -1, options: [] });
     const id = "seqviz-search";
     createElement("label", host, { htmlFor: id, textContent: words.search });
     this.input = createDescribed("input", host, { id, type: "text", autocomplete: "off", placeholder: words.placeholder }, {
@@ -67,7 +67,11 @@ export class Search {
     this.list = createDescribed("ul", host, { id: `${id}-list` }, { role: "listbox", "aria-label": words.search });
     this.status = createDescribed("p", host, { className: "status" }, { role: "status" });
     this.emptyLine = createDescribed("p", host, { className: "none" }, { "aria-hidden": "true" });
-    this.input.oninput = () => this.update();
+    this.host = host;
+    this.input.oninput = () => {
+      this.awaitIndex(false); // other words than were submitted
+      this.update();
+    };
     this.input.onkeydown = (event) => this.onKey(event);
     this.input.onblur = () => this.close();
     this.input.onfocus = () => this.load();
@@ -78,7 +82,19 @@ export class Search {
     loadIndex(this.lang).then((rows) => {
       Object.assign(this, { rows, isLoaded: true });
       if (this.input.matches(":focus")) this.update();
-    }, () => {});
+      if (this.isSubmitted && this.options.length > 0) this.openOption(0);
+      this.awaitIndex(false);
+    }, () => this.awaitIndex(false));
+  }
+
+  // Enter before the index is here, which a server that has just started builds for seconds.
+  awaitIndex(isSubmitted) {
+    this.isSubmitted = isSubmitted;
+    this.host.ariaBusy = String(isSubmitted);
+  }
+
+  openOption(index) {
+    open(this.options[index][3]);
   }
 
   update() {
@@ -120,14 +136,18 @@ export class Search {
     if (event.key === "Escape") {
       this.input.value = "";
       this.update();
-    } else if (event.key === "Enter" && nOptions > 0) open(this.options[Math.max(0, this.active)][3]);
-    else if (event.key === "ArrowDown" && nOptions > 0) this.activate((this.active + 1) % nOptions);
+    } else if (event.key === "Enter" && nOptions > 0) this.openOption(Math.max(0, this.active));
+    else if (event.key === "Enter" && !this.isLoaded && normalize(this.input.value)) {
+      this.awaitIndex(true);
+      this.load();
+    } else if (event.key === "ArrowDown" && nOptions > 0) this.activate((this.active + 1) % nOptions);
     else if (event.key === "ArrowUp" && nOptions > 0) this.activate((Math.max(this.active, 0) + nOptions - 1) % nOptions);
     else return;
     event.preventDefault();
   }
 
   close() {
+    this.awaitIndex(false);
     this.list.replaceChildren();
     this.options = [];
     this.activate(-1);
