@@ -79,9 +79,22 @@ def test_plotly_bundle_decompresses_for_clients_without_brotli(server):
 
 def test_page_preloads_early_files(server):
     early = get(server, "/ar_fitting")[1]["link"]
-    for name in static_files.EARLY:
+    for name in static_files.preloaded():
         assert f"<{versioned(name)}>; rel=" in early
         assert get(server, versioned(name), Accept_Encoding="br")[0] == 200
+
+
+def test_preloaded_scripts_include_all_that_they_import():
+    """One that is left out waits behind Streamlit's scripts, and the first figure with it."""
+    names = static_files.preloaded()
+    assert len(set(names)) == len(names)
+    for name in names[1:]:
+        script = STATIC / name
+        for line in script.read_text("utf-8").splitlines():
+            if line.startswith(("import", "}")) and 'from ".' in line:
+                imported = (script.parent / line.split('"')[1]).resolve()
+                assert imported.relative_to(STATIC).as_posix() in names, (name, imported)
+    assert {"bench/chart.js", "bench/pins.js", "components/format.js"} <= set(names)
 
 
 @pytest.mark.parametrize("path", [
