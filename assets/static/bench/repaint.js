@@ -7,6 +7,8 @@
 const ARRAYS = new Set(["x", "y", "z", "base", "customdata", "text", "hovertext"]);
 const COLOR_RANGE = new Set(["zmin", "zmax"]);
 const TICKS = new Set(["range", "dtick", "tick0", "tickvals", "ticktext"]);
+// What may change within a font or a line of a shape or an annotation; a font of another size moves its neighbors.
+const PAINTED_INSIDE = { font: new Set(["color"]), line: new Set(["color", "width"]) };
 
 const equal = (a, b) =>
   a === b ||
@@ -97,8 +99,9 @@ class Changes {
       const names = changedNames(before[index], item);
       const current = this.layout[key][index];
       for (const name of names ?? [null]) {
-        if (name === "font" && changedNames(before[index].font, item.font)?.join() === "color")
-          this.sets.push([current.font, "color", item.font.color]);
+        const inner = PAINTED_INSIDE[name] && changedNames(before[index][name], item[name]);
+        if (inner?.every((part) => PAINTED_INSIDE[name].has(part)))
+          for (const part of inner) this.sets.push([current[name], part, item[name][part]]);
         else if (name === null || typeof item[name] === "object") return false;
         else this.sets.push([current, name, item[name]]);
       }
