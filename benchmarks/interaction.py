@@ -29,7 +29,7 @@ can occur twice, then from the shared cache. Presses of the empty page and of a 
 `--phone`: a finger drags the docked slider of every figure of a lesson's core for three seconds:
 touch events of the browser, a window of 390 x 844, a processor four times slower than this one.
 
-Two more parts use no browser but students of `testing.protocol`:
+Three more parts use no browser but students of `testing.protocol`:
 
 * `--cpu`: the server's total processor time for one slider interaction. One student moves a slider
   to an uncached value and releases it: the figure of that value (`picture`), and Streamlit's work
@@ -41,9 +41,12 @@ Two more parts use no browser but students of `testing.protocol`:
   its figures, another student uses the slider of Gates that a class uses. Printed: the time of that
   student's figures, alone beforehand and in the rounds; and the seconds until the figures of a
   sentence.
+* `--streaming`: the seconds of a training whose page draws it five times a second, over those of
+  one whose page is not drawn; five pairs of trainings, each with another series.
 
 Usage: `python -m benchmarks.interaction [LESSON ...] [--presses 40] [--apart]`, `--every
-transformer`, `--phone`, `--cpu`, `--texts [--lesson gpt] [--students 10] [--rounds 12]`.
+transformer`, `--phone`, `--cpu`, `--streaming`,
+`--texts [--lesson gpt] [--students 10] [--rounds 12]`.
 """
 
 from __future__ import annotations
@@ -67,7 +70,18 @@ from urllib.parse import urlencode
 import numpy as np
 from playwright.sync_api import Browser, Error, Page
 
-from benchmarks.classroom import INSTEAD, MODELS, SEED, Times, fresh, pressed
+from benchmarks.classroom import (
+    INSTEAD,
+    MODELS,
+    SEED,
+    SEEDS,
+    TRAINER,
+    Times,
+    begin_training,
+    fresh,
+    pressed,
+    training_link,
+)
 from benchmarks.classroom import press as press_live
 from benchmarks.report import Report, milliseconds, options
 from seqviz import lessons
@@ -632,19 +646,32 @@ DOCK = """(input) => {
 }"""  # whether the slider is at the lower edge of the window, and nothing on it
 
 
-def drag_on_phone(browser: Browser, url: str, bench: Bench, name: str) -> float:
-    """Return the figures per second while a finger drags the docked slider to and fro.
+def drag_on_phone(browser: Browser, url: str, bench: Bench, name: str) -> tuple[str, float]:
+    """Drag the docked slider to and fro; return its key, and the figures per second.
+
+    Args:
+        browser: the browser.
+        url: of the server.
+        bench: the bench.
+        name: a slider of the bench, by which one knows that it has been drawn.
 
     Raises:
-        RuntimeError: the slider is not docked.
+        RuntimeError: no slider is docked.
     """
     key, chart = f"{bench.prefix}.{name}", f"{bench.prefix}.figure"
     subject = open_page(browser, f"{url}/{bench.lesson.slug}", key, chart, PHONE)
-    page, slider = subject.page, subject.page.locator(subject.slider)
+    page = subject.page
     page.locator(css_class(chart)).evaluate("(figure) => figure.scrollIntoView()")
     page.evaluate("seqviz.idle()")
-    if not slider.evaluate(DOCK):
-        raise RuntimeError("the slider is not docked")
+    for name, control in controls(bench.declaration):
+        if not isinstance(control, Slider | SelectSlider):
+            continue
+        key = f"{bench.prefix}.{name}"
+        slider = page.locator(slider_input(key))
+        if slider.count() and slider.evaluate(DOCK):
+            break
+    else:
+        raise RuntimeError("no slider is docked")
     tools, box = page.context.new_cdp_session(page), slider.bounding_box()
     assert box is not None
     tools.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
@@ -664,7 +691,7 @@ def drag_on_phone(browser: Browser, url: str, bench: Bench, name: str) -> float:
     drawn = page.evaluate(DRAWN, [bench.prefix, key, since])
     touch("touchEnd", 0.0)
     page.context.close()
-    return changes(drawn) / seconds
+    return key, changes(drawn) / seconds
 
 
 def measure_phone(chosen: Sequence[catalog.LessonRecord]) -> None:
@@ -681,8 +708,9 @@ def measure_phone(chosen: Sequence[catalog.LessonRecord]) -> None:
                     continue
                 name = f"{record.slug} {bench.name}"
                 with noted(broken, name, f"{bench.prefix}.{docked[0]}"):
-                    per_s = round(drag_on_phone(browser, app.url, bench, docked[0]), 1)
-                    report.row(name, per_s=per_s)
+                    key, per_s = drag_on_phone(browser, app.url, bench, docked[0])
+                    per_s = round(per_s, 1)
+                    report.row(key, per_s=per_s)
                     if record.slug in NETWORKS:
                         networks[name] = {"network_per_s": per_s}
                     else:
@@ -743,6 +771,45 @@ def measure_cpu(presses: int) -> None:
             sliders[key] = asyncio.run(cpu_of_presses(server, page, key, values, presses))
             report.row(key, **sliders[key])
     report.finish(CPU_GOALS)
+
+
+# --- figures of a running training ----------------------------------------------------------------
+
+MAX_STREAMED = 1.05  # goal: seconds of a training over those of one that nobody sees
+STREAMED_PAIRS = 5
+
+
+async def seconds_of_training(server: Server, is_drawn: bool) -> tuple[float, int]:
+    """Return the seconds that a training runs, and how often its page was drawn meanwhile."""
+    before, drawn = server.counter("seqviz_job_seconds_total"), 0
+    async with ProtocolClient(server.url, TRAINER, training_link(next(SEEDS))) as student:
+        await begin_training(student)
+        while server.counter("seqviz_jobs_running") + server.counter("seqviz_jobs_waiting"):
+            if is_drawn and student.polls:
+                await student.poll()
+                drawn += 1
+            else:
+                await asyncio.sleep(0.2)
+    return server.counter("seqviz_job_seconds_total") - before, drawn
+
+
+def measure_streaming() -> None:
+    """Measure what the figures of a running training cost it."""
+    report, ratios = Report("streaming"), []
+    with serve() as server:
+        asyncio.run(seconds_of_training(server, is_drawn=True))
+        for turn in range(STREAMED_PAIRS):
+            seconds = {}
+            for is_drawn in (True, False) if turn % 2 else (False, True):
+                seconds[is_drawn], drawn = asyncio.run(seconds_of_training(server, is_drawn))
+                if is_drawn:
+                    per_s = drawn / seconds[True]
+            ratios.append(seconds[True] / seconds[False])
+            report.row(f"pair {turn + 1}", drawn_s=round(seconds[True], 2),
+                       unseen_s=round(seconds[False], 2), per_s=round(per_s, 1),
+                       ratio=round(ratios[-1], 3))  # fmt: skip
+    report.values["ratio"] = round(float(np.median(ratios)), 3)
+    report.finish({"ratio": MAX_STREAMED})
 
 
 # --- fresh sentences at once ----------------------------------------------------------------------
@@ -844,6 +911,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         phone=(False, "measure drags on a phone"),
         every={"choices": registered, "help": "measure each bench of this lesson"},
         cpu=(False, "measure the processor time of interactions"),
+        streaming=(False, "measure what the figures of a running training cost it"),
         texts=(False, "measure concurrent fresh sentences"),
         lesson={"choices": TEXT_BENCHES, "default": "transformer", "help": "lesson for --texts"},
         students=(10, "number of students for --texts"),
@@ -853,6 +921,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         measure_texts(given.lesson, given.students, given.rounds)
     elif given.phone:
         measure_phone([registered[slug] for slug in given.lessons or registered])
+    elif given.streaming:
+        measure_streaming()
     elif given.cpu:
         measure_cpu(given.presses or 50)
     elif given.every:
