@@ -49,7 +49,9 @@ class Changes {
     const names = changedNames(before, after);
     if (names === null || full.type !== after.type) return false;
     for (const name of names) {
-      if (name === "name") {
+      if (name === "legendgroup") {
+        if (full.showlegend) return false;
+      } else if (name === "name") {
         if (full.showlegend && this.layout.showlegend) this.names.push([full, before.name, after.name]);
       } else if (name === "marker") {
         if (changedNames(before.marker, after.marker)?.join() !== "color") return false;
@@ -135,7 +137,7 @@ function recalculate(host, indices) {
     points[0].trace = full;
     host.calcdata[index] = points;
     const nPoints = points.filter(({ x, y }) => x !== undefined && y !== undefined).length;
-    if (full.type === "scatter") hasPoints &&= nPoints > (full.mode.includes("lines") ? 1 : 0);
+    if (full.type === "scatter" && full.mode !== "none") hasPoints &&= nPoints > (full.mode.includes("lines") ? 1 : 0);
   }
   // Bars at one position shift each other.
   const modules = new Set([...indices].map((index) => host._fullData[index]._module));

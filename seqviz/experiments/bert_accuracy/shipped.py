@@ -34,7 +34,6 @@ SELECTED = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)  # of the selected to
 LENGTHS = (32, 64, 128, 256, 512)
 
 KNIFE: Mapping[str, Any] = {"model": MODEL, "sentences": SENTENCES, "shares": SHARES}
-CONTROLLED: Mapping[str, Any] = {**KNIFE, "sentences": 1000}
 FILL = FillSettings(sentences=SENTENCES)
 PADDING: Mapping[str, Any] = {"model": MODEL, "sentences": SENTENCES, "lengths": LENGTHS}
 PADS_IN_MEAN: Mapping[str, Any] = {**PADDING, "sentences": 1000}
@@ -78,7 +77,7 @@ def calls() -> dict[str, Call]:
     result["direction"] = (direction.direction, DIRECTION)
     result["knife"] = (word_masking.mask_words, KNIFE)
     result["padding"] = (padding.padding, PADDING)
-    result["controls"] = (word_masking.controls, CONTROLLED)
+    result["controls"] = (word_masking.controls, KNIFE)
     result["pads_in_mean"] = (padding.pads_in_mean, PADS_IN_MEAN)
     result["by_cls"] = (direction.direction, BY_CLS)
     return result

@@ -102,7 +102,7 @@ def _lines_in_mean(panel: Panel, lengths: Int[np.ndarray, "length"], values: Pro
     shares = replace(values, mean=values.share / 100)
     labels = bars_and_labels.format_proportions(shares, style.text)
     for masking, line, words in zip(TOLD, values.share, labels, strict=False):
-        look = (style.palette.mlp, _DASHES["right" if masking == "untold" else "left"], "x")
+        look = (style.palette.mlp, "solid" if masking == "untold" else "dot", "x")
         name, hover = style.text(f"figure.acc_mean_{masking}"), "%{x}: %{customdata}" + NAMED
         bars_and_labels.curve(panel, lengths, line, name, look, customdata=words, hover=hover,
                               legend=False)  # fmt: skip

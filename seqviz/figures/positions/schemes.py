@@ -94,8 +94,9 @@ def _stroke(
     legend: bool = False, **more: Any,
 ) -> None:  # fmt: skip
     """Draw a line through complex numbers; a named one is an arrow with a marked tip."""
+    # The group is not the name, which follows the sliders: the figure is repainted in part then.
     tip: dict[str, Any] = (
-        {"mode": "lines+markers", "group": name,
+        {"mode": "lines+markers", "group": color,
          "marker": {"color": color, "size": [0, 9], "symbol": "circle"}}
         if name else {}
     )  # fmt: skip

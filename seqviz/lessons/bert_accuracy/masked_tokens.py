@@ -49,7 +49,7 @@ class MaskedParams:
     view: str = view(("class", "own"), "class")
     text: str = text_input(REVIEW, MAX_PASTED_CHARS, above=True, when=on(view="own"))
     order: str = choice(ORDERS, "random", menu=True)
-    share: int = slider(0, 100, 35, unit="percent")
+    share: int = slider(0, 100, 35, 5, unit="percent")
     all_lines: bool = toggle(False, when=on(view="class"), more=True)
     sentences: int = stops(TESTED_ON, shipped.SENTENCES, more=True, when=on(view="class"))
     model: str = model_menu()
@@ -77,7 +77,7 @@ def masking(p: MaskedParams, show: Show) -> None:
         return own_masking(p, show)
     guess = show.run(systems.majority, sentences=p.sentences, name="guess")
     share = p.share / 100
-    request = {**shipped.CONTROLLED, "model": p.model}
+    request = {**shipped.KNIFE, "model": p.model}
     controls = show.shipped(word_masking.controls, name="controls", **request)
     result = show.job(
         word_masking.mask_words, **{**shipped.KNIFE, "model": p.model, "sentences": p.sentences},
