@@ -138,7 +138,7 @@ def test_partial_repaint_matches_full_repaint(page, slug, name, parameter, minil
     ("gates", "force", "f"), ("attention", "features", "query"),
     ("positions", "effect", "strength"), ("bert_accuracy", "knife", "share"),
     ("vanishing_gradients", "reach", "forget_bias"), ("ar_fitting", "process", "sigma"),
-    ("transformer", "account", "part"),
+    ("transformer", "account", "part"), ("gates", "one", "step"), ("positions", "schemes", "key"),
 ])  # fmt: skip
 def test_partial_repaint_is_used_for_slider_moves(page, slug, name, parameter, minilm, smollm2):
     """The sliders that a class moves most; gaining or losing a line takes a whole one."""

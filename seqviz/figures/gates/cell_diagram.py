@@ -30,7 +30,8 @@ def cell_map(flow: UnitFlow, step: int, part: int, style: Style = STYLE) -> Figu
     """
     values = flow.at(step)
     draw = Diagram(style, _scale(values), _MAP)
-    draw.sheet.margin(r=10, t=30 * style.scale, b=44 * style.scale)
+    # Room for the labels below: Plotly would add it after it has drawn the map.
+    draw.sheet.margin(r=10, t=30 * style.scale, b=46 * style.scale)
     diagram = draw.to_map("part", part, values.quantities)
     _draw(draw, values)
     _table(draw, values)
