@@ -784,13 +784,13 @@ async def seconds_of_training(server: Server, is_drawn: bool) -> tuple[float, in
     before, drawn = server.counter("seqviz_job_seconds_total"), 0
     async with ProtocolClient(server.url, TRAINER, training_link(next(SEEDS))) as student:
         await begin_training(student)
-        while server.counter("seqviz_jobs_running") + server.counter("seqviz_jobs_waiting"):
-            took, interval = 0.0, 0.2
-            if is_drawn and student.polls:  # as a browser: at intervals, however long a run takes
-                fragment, interval = next(iter(student.polls.items()))
-                took = await student.ask((), fragment, auto=True)
-                drawn += 1
+        while is_drawn and student.polls:  # as a browser: at intervals, however long a run takes
+            fragment, interval = next(iter(student.polls.items()))
+            took = await student.ask((), fragment, auto=True)
+            drawn += 1
             await asyncio.sleep(max(0.0, interval - took))
+        while server.counter("seqviz_jobs_running") + server.counter("seqviz_jobs_waiting"):
+            await asyncio.sleep(1.0)
     return server.counter("seqviz_job_seconds_total") - before, drawn
 
 
