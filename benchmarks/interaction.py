@@ -799,6 +799,7 @@ def measure_streaming() -> None:
     report, ratios = Report("streaming"), []
     with serve() as server:
         asyncio.run(seconds_of_training(server, is_drawn=True))
+        time.sleep(AFTER_START)
         for turn in range(STREAMED_PAIRS):
             seconds: dict[bool, float] = {}
             for is_drawn in (True, False) if turn % 2 else (False, True):
