@@ -86,9 +86,9 @@ def preloaded() -> tuple[str, ...]:
     result = ["plotly.min.js", *EARLY]
     for name in result:  # grows
         folder = (STATIC / name).parent
-        found = _IMPORT.findall(brotli_assets.read_asset(STATIC / name).decode())
+        paths = _IMPORT.findall(brotli_assets.read_asset(STATIC / name).decode())
         imported = [(folder / path).resolve().relative_to(STATIC.resolve()).as_posix()
-                    for path in found]  # fmt: skip
+                    for path in paths]  # fmt: skip
         result += [script for script in dict.fromkeys(imported) if script not in result]
     return tuple(result)
 
